@@ -342,6 +342,7 @@ class Msgs(L):
 class Dialog:
     "A conversation: a name, messages and metadata"
     msg_cls = Message
+    path_ = None # The file that it was read from or saved to
     _src = None # The notebook text that it was read from
     def __init__(self,
         name:str, # What it is called; a file's stem
