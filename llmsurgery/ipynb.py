@@ -37,18 +37,22 @@ def att2dict(
 # %% ../nbs/01_ipynb.ipynb #dcbc5136
 _sep = '##### 🤖Reply🤖<!-- SOLVEIT_SEPARATOR_7f3a9b2c -->'
 _join_text = f'\n\n{_sep}\n\n'
-_sep_re = re.compile(r'^(?:##### (?:🤖)?Reply(?:🤖)?)?<!-- SOLVEIT_SEPARATOR(?:_\w+)? -->[ \t]*(?=\r?$)', re.M)
+_sep_line = re.compile(r'(?:##### (?:🤖)?Reply(?:🤖)?)?<!-- SOLVEIT_SEPARATOR(?:_\w+)? -->[ \t]*').match
 _prompt_re = re.compile(r'%%prompt[^\S\n]*(?:\n|$)')
 
-def _find_sep(s): return _sep_re.search(s) if 'SOLVEIT_SEPARATOR' in s else None
+def _find_sep(s):
+    "`(start, end)` of the first separator in `s`, None where there is none"
+    i = -1
+    while (i := s.find('SOLVEIT_SEPARATOR', i+1)) >= 0:
+        m = _sep_line(s, s.rfind('\n', 0, i)+1)
+        if m and (m.end()==len(s) or s.startswith(('\n', '\r\n'), m.end())): return m.span()
 
 def split_prompt(
     src:str # Source of a Markdown cell
 )->tuple:
     "`(request, what joins them, reply)` at the first separator of `src`, `(src, '', '')` where there is none"
-    m = _find_sep(src)
-    if not m: return src,'',''
-    i,j = m.span()
+    if not (span := _find_sep(src)): return src,'',''
+    i,j = span
     i -= len(first(s for s in ('\n\n', '\r\n\r\n', '\r\n', '\n', '') if src.endswith(s, 0, i)))
     j += len(first(s for s in ('\n\n', '\r\n\r\n', '\r\n', '\n', '') if src.startswith(s, j)))
     return src[:i],src[i:j],src[j:]
@@ -98,24 +102,15 @@ def cell2msg(cls:Dialog,
     return m
 
 # %% ../nbs/01_ipynb.ipynb #01d22980
-def _lines(s): return s.splitlines(True)
-
-def _split_output(out):
-    "`out` with its texts as lists of lines, as nbformat has them"
-    if not isinstance(out, dict): return out
-    if isinstance(t := out.get('text'), str): return {**out, 'text':_lines(t)}
-    if not isinstance(d := out.get('data'), dict): return out
-    return {**out, 'data':{k:_lines(v) if isinstance(v, str) and is_text_mime(k) and not is_json_mime(k) else v for k,v in d.items()}}
-
 def _as_code_cell(m):
     "Whether the prompt `m` must be a code cell to be read back as it is"
     return (m._dialect and m._dialect[0]=='code') or _find_sep(m.content) or (m._output and m._output!=prompt_output(m.ai_res))
 
 def _code_cell(m, src, meta):
-    return dict(cell_type='code', execution_count=None, id=m._id, metadata=meta, outputs=[_split_output(o) for o in m.output], source=_lines(src))
+    return dict(cell_type='code', execution_count=None, id=m._id, metadata=meta, outputs=m.output, source=src)
 
 def _text_cell(m, typ, src, meta):
-    res = dict(cell_type=typ, id=m._id, metadata=meta, source=_lines(src))
+    res = dict(cell_type=typ, id=m._id, metadata=meta, source=src)
     if m._attachments: res['attachments'] = att2dict(m._attachments)
     return res
 
@@ -195,7 +190,12 @@ def from_cells(cls:Dialog,
     return res
 
 # %% ../nbs/01_ipynb.ipynb #d1b0b7f1
-def _parsed(txt:bytes): return js2obj(txt[3:] if txt.startswith(b'\xef\xbb\xbf') else txt)
+def _numbers(nb):
+    "What of a notebook may hold numbers: not the sources, which are most of it"
+    if not isinstance(nb, dict) or not isinstance(nb.get('cells'), list): return nb
+    return [[v for k,v in nb.items() if k!='cells'], [v if k!='source' else 0 for c in nb['cells'] if isinstance(c, dict) for k,v in c.items() if v and type(v) is not str]]
+
+def _parsed(txt:bytes): return js2obj(txt[3:] if txt.startswith(b'\xef\xbb\xbf') else txt, _numbers)
 
 def reads_ipynb(
     txt:str|bytes, # A notebook's text
@@ -278,28 +278,29 @@ def get_ipynb(
     return dict(cells=cells, metadata=_full_meta(dlg, msgs, [c['id'] for c in cells]), nbformat=4, nbformat_minor=5)
 
 # %% ../nbs/01_ipynb.ipynb #6f8aa068
-def _source_js(ls, nl):
-    "JSON of the list of lines `ls`, each on a line that starts with `nl`"
-    if not ls: return b'[]'
-    s = obj2jsb(ls)
-    res = s.replace(b'\\n","', b'\\n",' + nl + b' "')
-    if len(res)-len(s) == (len(ls)-1)*(len(nl)+1): res = res[1:-1]
-    else: res = (b',' + nl + b' ').join(map(obj2jsb, ls))
-    return b'[' + nl + b' ' + res + nl + b']'
+def _lines(s): return s.splitlines(True)
 
-_cell_nl = b'\n   '
-def _cell_js(cell):
-    "`cell` as nbformat writes it in a notebook"
-    src = cell.pop('source')
-    head = obj2jsb({**cell, 'source':0}, indent=' ', sort=True).replace(b'\n', b'\n  ')
-    return head.replace(b'\n   "source": 0', b'\n   "source": ' + _source_js(src, _cell_nl), 1)
+def _split_output(out):
+    "`out` with its texts as lists of lines"
+    if not isinstance(out, dict): return out
+    if isinstance(t := out.get('text'), str): return {**out, 'text':_lines(t)}
+    if not isinstance(d := out.get('data'), dict): return out
+    return {**out, 'data':{k:_lines(v) if isinstance(v, str) and is_text_mime(k) and not is_json_mime(k) else v for k,v in d.items()}}
 
+# %% ../nbs/01_ipynb.ipynb #623f0629
+_hole = b'\n   "source": 0'
 def _new_text(dlg, msgs):
     nb = get_ipynb(dlg, msgs)
+    srcs = []
+    for c in nb['cells']:
+        srcs.append(c['source'])
+        c['source'] = 0
+        if c.get('outputs'): c['outputs'] = [_split_output(o) for o in c['outputs']]
     cells,nb['cells'] = nb['cells'],[]
-    res = obj2jsb(nb, indent=' ', sort=True) + b'\n'
-    if not cells: return res
-    return res.replace(b'"cells": []', b'"cells": [\n  ' + b',\n  '.join(map(_cell_js, cells)) + b'\n ]', 1)
+    head,tail = obj2jsb(nb, indent=' ', sort=True).split(b'[]', 1)
+    parts = obj2jsb(cells, indent=' ', sort=True).replace(b'\n', b'\n ').split(_hole)
+    srcs = [s for i in range(0, len(srcs), 100) for s in lines2jsb(srcs[i:i+100], b'   ')]
+    return b''.join([head, *[o for p,s in zip(parts, srcs) for o in (p, _hole[:-1], s)], parts[-1], tail, b'\n'])
 
 # %% ../nbs/01_ipynb.ipynb #83a774f8
 _ws = re.compile(r'[ \t\r\n\ufeff]*')
@@ -353,18 +354,24 @@ def _alike(a, b): return a==b or repr(a)==repr(b) # `repr`, since NaN is unequal
 
 def _says(m): return m.msg_type,m.content,m.output,m.cell_meta(),[(a.id,a.content_type,a.data) for a in m._attachments or ()]
 
-def _new_outputs(old, was, now):
-    return [o if i<len(was) and _alike(was[i], n) else n for i,(o,n) in enumerate(zip(old+now[len(old):], now))]
+def _new_outputs(old, now, lines):
+    return [o if _alike(o, n) else _split_output(n) if lines else n for o,n in zip(old + [None]*len(now), now)]
+
+def _filed(cell, lines):
+    "`cell` as a file holds it, with texts as `lines` or not"
+    if not lines: return cell
+    outs = dict(outputs=[_split_output(o) for o in cell['outputs']]) if 'outputs' in cell else {}
+    return {**cell, 'source':_lines(cell['source']), **outs}
 
 def _edited_cell(old, was, now, lines):
     "`old` with what differs between the messages `was` and `now`"
     a,b,res = was.to_cell(),now.to_cell(),dict(old)
-    if a['cell_type']!=b['cell_type']: return b
+    if a['cell_type']!=b['cell_type']: return _filed(b, lines)
     for k in {**a, **b}:
         if k in a and k in b and _alike(a[k], b[k]): continue
         if k not in b: res.pop(k, None)
-        elif k=='outputs': res[k] = _new_outputs(old[k] if isinstance(old.get(k), list) else [], a[k], b[k])
-        elif k=='source': res[k] = b[k] if isinstance(old.get(k), list) or (k not in old and lines) else ''.join(b[k])
+        elif k=='outputs': res[k] = _new_outputs(a[k], b[k], lines)
+        elif k=='source': res[k] = _lines(b[k]) if isinstance(old.get(k), list) or (k not in old and lines) else b[k]
         else: res[k] = b[k]
     if b['cell_type']!='code': res = {k:v for k,v in res.items() if k not in ('outputs', 'execution_count')}
     return res
@@ -402,14 +409,12 @@ def _matched(msgs, was):
     for i,m in enumerate(was): where[m.id].append(i)
     return [where[m.id].popleft() if where.get(m.id) else None for m in msgs]
 
-def _unsplit(cell, lines): return cell if lines else {**cell, 'source':''.join(cell['source'])}
-
 def _new_cells(msgs, pos, was, nb):
     "For each message its new cell, None where it says what its old cell says"
     old,lines = nb['cells'],any(isinstance(c.get('source'), list) for c in nb['cells']) or not nb['cells']
     res = []
     for m,i in zip(msgs, pos):
-        if i is None: res.append(_unsplit(m.to_cell(), lines))
+        if i is None: res.append(_filed(m.to_cell(), lines))
         else: res.append(None if _alike(_says(was[i]), _says(m)) else _edited_cell(old[i], was[i], m, lines))
     return res
 

@@ -1,0 +1,88 @@
+"""One measurement, for `run.py`: `python bench/tasks.py TASK N` prints its seconds and peak megabytes as JSON"""
+import json, sys, time
+from run import best, peak_mb
+
+
+def _text(n):
+    import gen
+    from llmsurgery.ipynb import write_ipynb
+    return write_ipynb(gen.dialog(n)).encode()
+
+def read(n):
+    from llmsurgery.ipynb import reads_ipynb
+    txt = _text(n)
+    return best(lambda: reads_ipynb(txt))
+
+def nbformat_read(n):
+    import nbformat
+    txt = _text(n).decode()
+    return best(lambda: nbformat.reads(txt, as_version=4), times=2 if n>10_000 else 3)
+
+def orjson_loads(n):
+    import orjson
+    txt = _text(n)
+    return best(lambda: orjson.loads(txt))
+
+def orjson_dumps(n):
+    import orjson
+    o = orjson.loads(_text(n))
+    return best(lambda: orjson.dumps(o))
+
+def write(n):
+    import gen
+    from llmsurgery.ipynb import write_ipynb
+    d = gen.dialog(n)
+    return best(lambda: write_ipynb(d))
+
+def build_write(n):
+    import gen
+    from llmsurgery.ipynb import write_ipynb
+    return best(lambda: write_ipynb(gen.dialog(n)))
+
+def nbformat_build_write(n):
+    import gen
+    import nbformat
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+    from llmsurgery.ipynb import get_ipynb
+    cells = [(c['cell_type'], ''.join(c['source'])) for c in get_ipynb(gen.dialog(n))['cells']]
+    def out(): return [new_output('execute_result', {'text/plain':'42'}, execution_count=1)]
+    def f(): nbformat.writes(new_notebook(cells=[new_code_cell(s, outputs=out()) if t=='code' else new_markdown_cell(s) for t,s in cells]))
+    return best(f, times=1 if n>10_000 else 2)
+
+def _dlg(): 
+    from llmsurgery.dialog import Dialog
+    return Dialog('d')
+
+def mk_message(n):
+    def f(d):
+        for i in range(n): d.mk_message(str(i), msg_type='note')
+    return best(f, lambda: (_dlg(),), times=5)
+
+def mk_messages(n):
+    import gen
+    src = gen.dialog(n)
+    return best(lambda d: d.mk_messages(src.messages), lambda: (_dlg(),), times=5)
+
+def remove_msgs(n):
+    import gen
+    def setup():
+        d = gen.dialog(n)
+        return d, d.messages[::2]
+    return best(lambda d,ms: d.remove_msgs(ms), setup, times=5)
+
+def section_msgs(n):
+    import gen
+    from llmsurgery.dialog import section_msgs
+    d = gen.dialog(n)
+    d.mk_message('# head', idx=0, msg_type='note')
+    return best(lambda: section_msgs(d, d.messages[0]), times=5)
+
+def _import(mod):
+    t = time.perf_counter()
+    __import__(mod)
+    return time.perf_counter()-t
+
+if __name__=='__main__':
+    task,n = sys.argv[1],int(sys.argv[2])
+    secs = _import(task.split()[1]) if task.startswith('import ') else globals()[task](n)
+    print(json.dumps(dict(seconds=secs, mb=peak_mb())))
