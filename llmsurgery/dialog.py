@@ -691,6 +691,15 @@ def todict(self:Dialog)->dict:
     "Name, metadata and messages as plain data"
     return dict(name=self.name, meta=self.meta, messages=[m.todict() for m in self])
 
+def _joined(output):
+    "`output` with its texts as single strings: whether a file breaks them into lines says nothing"
+    def text(o): return ''.join(o) if isinstance(o, list) and all(isinstance(s, str) for s in o) else o
+    def one(o):
+        if not isinstance(o, dict): return o
+        o = {**o, 'text':text(o['text'])} if 'text' in o else o
+        return {**o, 'data':{k:v if is_json_mime(k) else text(v) for k,v in o['data'].items()}} if isinstance(o.get('data'), dict) else o
+    return [one(o) for o in output] if isinstance(output, list) else output
+
 DlgDiff = namedtuple('DlgDiff', 'pos id field old new')
 DlgDiff.__doc__ = "One difference: position and id of the message in the first dialog (None for the dialog itself), the field, and its two values"
 
@@ -704,6 +713,6 @@ def diff_dlgs(
     res = [DlgDiff(None, None, 'meta', a.meta, b.meta)] if a.meta!=b.meta else []
     if len(a)!=len(b): res.append(DlgDiff(None, None, 'length', len(a), len(b)))
     for i,(x,y) in enumerate(zip(a, b)):
-        dx,dy = x.todict(),y.todict()
+        dx,dy = [{**m.todict(), 'output':_joined(m.output)} for m in (x, y)]
         res += [DlgDiff(i, x.id, k, v, dy[k]) for k,v in dx.items() if v!=dy[k] and (ids or k!='id')]
     return res

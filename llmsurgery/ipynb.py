@@ -24,7 +24,9 @@ def dict2att(
 )->list:
     "The `Attachment`s in `d`; what is not of that shape is passed over"
     if not isinstance(d, dict): return []
-    return [Attachment(v, k, id_) for id_,types in d.items() if isinstance(types, dict) for k,v in types.items()]
+    res = [(id_,Attachment(v, k, id_)) for id_,types in d.items() if isinstance(types, dict) for k,v in types.items()]
+    for id_,a in res: a.id = id_
+    return [a for _,a in res]
 
 def att2dict(
     atts:list # `Attachment`s
@@ -118,11 +120,12 @@ def _text_cell(m, typ, src, meta):
 def _prompt_cell(m, meta):
     meta = {**meta, 'solveit_ai':True}
     if _as_code_cell(m): return _code_cell(m, (m._dialect[1] if m._dialect and m._dialect[0]=='code' else '%%prompt\n')+m.content, meta)
-    join,reply = '',m.ai_res
-    if m._dialect:
-        join = m._dialect[1]
-        if not m._dialect[2]: del meta['solveit_ai']
-    return _text_cell(m, 'markdown', m.content + (join or (_join_text if reply else '')) + reply, meta)
+    reply = m.ai_res
+    join,marked = m._dialect[1:] if m._dialect else ('', True)
+    if not marked: del meta['solveit_ai']
+    src = m.content+join+reply
+    if split_prompt(src)[::2]!=(m.content, reply): src = m.content+_join_text+reply
+    return _text_cell(m, 'markdown', src, meta)
 
 @patch
 def to_cell(self:Message)->dict:
@@ -373,8 +376,7 @@ def _edited_cell(old, was, now, lines):
         elif k=='outputs': res[k] = _new_outputs(a[k], b[k], lines)
         elif k=='source': res[k] = _lines(b[k]) if isinstance(old.get(k), list) or (k not in old and lines) else b[k]
         else: res[k] = b[k]
-    if b['cell_type']!='code': res = {k:v for k,v in res.items() if k not in ('outputs', 'execution_count')}
-    return res
+    return {k:v for k,v in res.items() if k not in (('attachments',) if b['cell_type']=='code' else ('outputs', 'execution_count'))}
 
 # %% ../nbs/01_ipynb.ipynb #7981fb82
 def _cells_text(txt, parts, aligned, style):
@@ -436,7 +438,8 @@ def _rewritten(dlg, msgs):
     pos,wm = _matched(msgs, was),was.messages.items
     new = _new_cells(msgs, pos, wm, nb)
     ids = _settle_ids(msgs, new, pos, _minor(nb))
-    meta = _full_meta(dlg, msgs, ids, {m.id for m in wm}.difference(m.id for m in msgs))
+    edited = [i for i,c in enumerate(new) if c is not None]
+    meta = _full_meta(dlg, [msgs[i] for i in edited], [ids[i] for i in edited], {m.id for m in wm}.difference(m.id for m in msgs))
     top_edited = not _alike(meta, was.meta)
     if not (any(new) or top_edited or pos!=list(range(len(wm)))): return dlg._src
     if top_edited: nb = {**nb, 'metadata':meta}
@@ -501,6 +504,8 @@ Healed.__doc__ = "One thing that was mended: number and id of the cell (None for
 
 _out_keys = dict(stream={'name','text'}, error={'ename','evalue','traceback'}, display_data={'data','metadata'}, execute_result={'data','metadata','execution_count'})
 
+def _is_count(v): return v is None or (type(v) is int and v>=0)
+
 def _healed_output(out):
     "`(output, what was done)`"
     from fastcore.nbio import repair_cell # here, since importing it takes longer than reading a notebook
@@ -508,6 +513,7 @@ def _healed_output(out):
     done = [s.split(': ', 1)[1] for s in repair_cell(cell)]
     if not cell['outputs']: return mk_output('display_data', {'application/json':out}), ['an output of no known kind shown as JSON']
     res = cell['outputs'][0]
+    if not _is_count(res.get('execution_count')): res,done = {**res, 'execution_count':None}, [*done, 'set execution_count']
     if extra := res.keys() - _out_keys[res['output_type']] - {'output_type'}:
         res = {k:v for k,v in res.items() if k not in extra}
         done.append(f'keys of an output dropped: {", ".join(sorted(extra))}')
@@ -521,6 +527,17 @@ _type_keys = dict(code={'outputs', 'execution_count'}, markdown={'attachments'},
 
 def _att_ok(atts): return isinstance(atts, dict) and all(isinstance(b, dict) and all(isinstance(v, (str, list)) for v in b.values()) for b in atts.values())
 
+def _str(v): return isinstance(v, str)
+def _has(*ks): return lambda v: isinstance(v, dict) and all(_str(v.get(k)) for k in ks)
+_meta_ok = dict(tags=lambda v: isinstance(v, list) and all(_str(o) and o and ',' not in o for o in v) and len(set(v))==len(v), name=lambda v: _str(v) and v, jupyter=_has(),
+    collapsed=lambda v: isinstance(v, bool), scrolled=lambda v: v=='auto' or isinstance(v, bool), format=_str, execution=_has())
+_top_meta_ok = dict(kernelspec=_has('name', 'display_name'), language_info=_has('name'), orig_nbformat=lambda v: type(v) is int and v>0, title=_str, authors=lambda v: isinstance(v, list))
+
+def _healed_meta(meta, ok):
+    "`(metadata, what was done)`, where keys whose value nbformat refuses are renamed"
+    bad = {k:k+'_' for k in meta if k in ok and not ok[k](meta[k])}
+    return {bad.get(k, k):v for k,v in meta.items()}, [f'metadata {k!r} renamed to {n!r}' for k,n in bad.items()]
+
 def _healed_cell(cell, minor, taken):
     "`(cell, what was done)`; the cell's id joins those that are `taken`"
     res,done = dict(cell),[]
@@ -532,7 +549,7 @@ def _healed_cell(cell, minor, taken):
     if not isinstance(res.get('source'), (str, list)): put('source', '', 'source added')
     if res['cell_type']=='code':
         if not isinstance(res.get('outputs'), list): put('outputs', [], 'outputs added')
-        if not isinstance(res.get('execution_count', ''), (int, type(None))): put('execution_count', None, 'execution count added')
+        if not _is_count(res.get('execution_count', '')): put('execution_count', None, 'execution count added')
         outs = [_healed_output(o) for o in res['outputs']]
         if what := [w for _,ws in outs for w in ws]: put('outputs', [o for o,_ in outs], '; '.join(what))
     if 'attachments' in res and not _att_ok(res['attachments']): done.append(f"attachments dropped: {res.pop('attachments')!r:.40}")
@@ -540,6 +557,8 @@ def _healed_cell(cell, minor, taken):
         v = res.pop(k)
         if v in ([], None): done.append(f'{k} dropped')
         else: put('metadata', {k:v, **res['metadata']}, f'{k} moved to the metadata')
+    meta,what = _healed_meta(res['metadata'], _meta_ok)
+    if what: put('metadata', meta, '; '.join(what))
     if minor<5: return res,done
     if (id_ := _fit_id(res.get('id', _content_id(cell, 0)), taken))!=res.get('id'): put('id', id_, f"id {cell.get('id')!r} made {id_!r}" if 'id' in cell else f'id {id_!r} added')
     taken.add(id_)
@@ -556,7 +575,8 @@ def _healed_top(nb):
     for k in [k for k in res if k not in ('cells', 'metadata', *ver)]:
         res['metadata'] = {k:res.pop(k), **res['metadata']}
         done.append(f'{k} moved to the metadata')
-    return res,done
+    res['metadata'],what = _healed_meta(res['metadata'], _top_meta_ok)
+    return res,done+what
 
 def heal_ipynb(
     txt:str # A notebook's text

@@ -30,7 +30,7 @@ def js2obj(
     except orjson.JSONDecodeError: pass
     else:
         if _floats_ok(numbers(o) if numbers else o, lambda x: abs(x)<2**63): return o
-    try: return json.loads(s if isinstance(s, str) else str(s, 'utf-8'))
+    try: return json.loads(s if isinstance(s, str) else str(s, 'utf-8', 'surrogatepass'))
     except RecursionError: raise ValueError('JSON nested too deeply') from None
 
 # %% ../nbs/00a_js.ipynb #b4d1a9d1

@@ -1,0 +1,10 @@
+"""What several test modules share"""
+from pathlib import Path
+import pytest
+
+shared = Path(__file__).parents[2]/'shared'
+
+def shared_files(pat):
+    "Parameters for the files under `shared` that match `pat`; a skipped one where the folder is absent"
+    fs = sorted(shared.glob(pat))
+    return [pytest.param(f, id=f.name) for f in fs] or [pytest.param(None, marks=pytest.mark.skip(reason='the folder of shared examples is absent'))]
