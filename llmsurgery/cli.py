@@ -58,7 +58,10 @@ def one_line(
     return s if len(s)<=mx else s[:mx-1]+'…'
 
 # %% ../nbs/99_cli.ipynb #68f61e5d
-def _console(): return Console(file=sys.stdout, highlight=False, emoji=False, markup=False)
+class _Console(Console):
+    def on_broken_pipe(self): raise BrokenPipeError # as for `print`; rich would exit with 1
+
+def _console(): return _Console(file=sys.stdout, highlight=False, emoji=False, markup=False)
 
 def _print_line(con, line):
     if con.is_terminal: con.print(line, no_wrap=True, overflow='ellipsis')

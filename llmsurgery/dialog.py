@@ -255,12 +255,10 @@ class Message:
     def preview(self,
         maxlen:int=120 # Most characters before the size hint
     )->str:
-        "One line, `id:type: content`, and how many characters the reply or the output as text has"
+        "One line, `id:type: content`, with the reply's characters or the number of outputs"
         s = truncstr(f'{self._id}:{self._msg_type}: ' + self._content[:maxlen].replace('\n', r'\n'), maxlen)
         if self._msg_type==sprompt: return s + (f' ⇒ reply({len(r)})' if (r := self.ai_res) else '')
-        if not self._output: return s
-        from fastcore.nbio import render_text # here, since importing it takes a third of this module's time
-        return s + f' ⇒ out({len(render_text(self._output))})'
+        return s + (f' ⇒ out({len(self._output)})' if self._output else '')
 
 # %% ../nbs/00_dialog.ipynb #7a7158dd
 @patch(as_prop=True)

@@ -403,7 +403,8 @@ def call2src(
     "Python source of a call, `name(k='v', …)`; `ValueError` where the name is no dotted identifier, or the arguments are no dict or too deep"
     if not all(map(_is_name, name.split('.'))): raise ValueError(f'tool name {name!r} is not a dotted Python identifier')
     if not isinstance(arguments, dict): raise ValueError(f'arguments of tool {name!r} are no object')
-    s = f'{name}({_args_src(arguments)})'
+    try: s = f'{name}({_args_src(arguments)})'
+    except RecursionError: raise ValueError(f'arguments of tool {name!r} are nested too deeply') from None
     if s.count('[')+s.count('{')>_max_nested and _nested(arguments)>_max_nested: raise ValueError(f'arguments of tool {name!r} are nested more than {_max_nested} deep')
     return s
 
