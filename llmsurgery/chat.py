@@ -105,17 +105,20 @@ def mk_msg(
 
 # %% ../nbs/02_chat.ipynb #c3168ea0
 class _Text:
-    "A text with a newline put before it, and a memory of searches"
-    def __init__(self, s): self.s,self.n,self.seen = '\n'+s, len(s)+1, {}
+    "A text between two newlines, and a memory of searches"
+    def __init__(self, s):
+        self.s,self.n,self.seen,self.fences = f'\n{s}\n', len(s)+1, {}, {}
+        self.runs = [o for o in ('```','~~~') if o[0] in s]
 
     def find(self, sub, pos):
         "Index of the first `sub` from `pos` on, the length of the text where there is none; from call to call, `pos` must not fall"
         i = self.seen.get(sub, -1)
-        if i<pos: self.seen[sub] = i = self._found(self.s.find(sub, pos))
+        if i<pos:
+            i = self.s.find(sub, pos)
+            self.seen[sub] = i = self.n if i<0 else i
         return i
 
-    def eol(self, pos): return self._found(self.s.find('\n', pos))
-    def _found(self, i): return self.n if i<0 else i
+    def eol(self, pos): return self.s.index('\n', pos)
 
 # %% ../nbs/02_chat.ipynb #d202f86a
 class _Line(NamedTuple):
@@ -204,7 +207,8 @@ _opener = "\n<details class='to"
 _tag = re.compile(r"<details class='(tool|token)-usage-details'(?: markdown='1')?>")
 _sum = re.compile(r'[ \t\r\n]*+<summary>')
 _json = re.compile(r'(?:[ \t\r]*+\n)++(`{3,}+)json[ \t\r]*+(?=\n)')
-_close = re.compile(r'(?:[ \t\r]*+\n)++</details>(?=[ \t\r]*+(?:\n|\Z))')
+_written,_written_end = re.compile(r"<details [^>\n]*>\n(?:<summary>[^\n]*</summary>\n)?\n```json\n"), '\n```\n\n</details>\n'
+_close = re.compile(r'(?:[ \t\r]*+\n)++</details>(?=[ \t\r]*+\n)')
 
 def _json_line(t, pos, end):
     "Match of the line that opens the JSON of the block whose tag ends at `pos`, None where there is none up to `end`"
@@ -241,8 +245,15 @@ def _details_end(t, pos, stop):
         if not t.s[i:t.eol(i)].strip(' \t\r'): return i
         pos = i
 
+def _read_written(t, start):
+    "The block at `start` if it is sound and as the library writes it, which is most often so and found out quickly"
+    if not (m := _written.match(t.s, start)): return
+    end = t.s.find('\n```', m.end()-1)
+    if t.s.startswith(_written_end, end) and type(call := _read_json(t.s[m.end():end], 'details')) is dict: return 'tool', start, end+len(_written_end)-1, call
+
 def _read_tool(t, start, pos):
     "The block of a call at `start`, whose tag ends at `pos`"
+    if found := _read_written(t, start): return found
     stop = min(t.find(_opener, pos)+1, t.n)
     if m := _json_line(t, pos, stop): return _read_json_block(t, start, m, pos)
     end = _details_end(t, pos, stop)
@@ -297,17 +308,18 @@ def _read_fence(t, l):
 # %% ../nbs/02_chat.ipynb #bf552896
 _marks = "<details class='to", '<!--think_start-->', 'json {.', '`````result'
 
-def _starts(t):
-    "Takes positions that do not fall; gives the start of the next line that may begin something, and its `_Line` where it is a fence's"
-    none = _Line(t.n, t.n, t.n)
-    fences = {'```': _Line(0,0,0), '~~~': _Line(0,0,0)}
-    def f(pos):
-        for run,l in fences.items():
-            if l.start<pos: fences[run] = _fence_line(t, run, pos, t.n) or none
-        fence = min(fences.values())
-        start = min(fence.start, t.find(_opener, pos-1)+1, t.find('\n<!--think_start-->', pos-1)+1)
-        return start, fence if start==fence.start else None
-    return f
+def _fence_between(t, run, pos, end):
+    "The first `_Line` from `pos` on that starts with `run`, if it is before `end`; from call to call, `pos` must not fall"
+    if t.find(run, pos)>=end: return
+    if t.fences.get(run, (0,))[0]<pos: t.fences[run] = _fence_line(t, run, pos, t.n) or _Line(t.n, t.n, t.n)
+    if t.fences[run].start<end: return t.fences[run]
+
+def _next_start(t, pos):
+    "Start of the next line from `pos` on that may begin something, and its `_Line` where it is a fence's"
+    start,line = min(t.find(_opener, pos-1)+1, t.find('\n<!--think_start-->', pos-1)+1, t.n),None
+    for run in t.runs:
+        if l := _fence_between(t, run, pos, start): start,line = l.start,l
+    return start,line
 
 def _read(t, start, fence):
     "What the line at `start` begins"
@@ -317,17 +329,21 @@ def _read(t, start, fence):
     return (_read_tool if m[1]=='tool' else _read_usage)(t, start, m.end())
 
 # %% ../nbs/02_chat.ipynb #95a7ffe6
-def _scan(reply):
-    "Kind, start, end and data of what is not prose in `reply`, in order"
-    if not any([o in reply for o in _marks]): return
-    t,lists = _Text(reply),0
-    next_start,pos = _starts(t),1
-    while (start := next_start(pos))[0]<t.n:
-        kind,begin,pos,data = _read(t, *start)
-        if kind=='tool' and not data['id']:
-            lists += 1
-            data['id'] = f"call_{md5(reply.encode(errors='surrogatepass')).hexdigest()[:16]}_{lists}"
-        if kind: yield kind, begin-1, pos-1, data
+def _list_id(reply, n): return f"call_{md5(reply.encode(errors='surrogatepass')).hexdigest()[:16]}_{n}"
+
+def _pieces(reply, strict=False):
+    "Kind, start, end and data of what is not prose in `reply`, in order; what is broken raises `ValueError` when `strict`, or else is prose"
+    if not any(o in reply for o in _marks): return
+    t,pos,lists = _Text(reply),1,0
+    while True:
+        start,fence = _next_start(t, pos)
+        if start>=t.n: return
+        kind,start,pos,data = _read(t, start, fence)
+        if kind=='broken':
+            if strict: raise ValueError(f"line {t.s.count(chr(10), 0, start)}: the block of a call is broken, as {data}")
+        elif kind:
+            if data and not data['id']: data['id'] = _list_id(reply, lists := lists+1)
+            yield kind, start-1, pos-1, data
 
 # %% ../nbs/02_chat.ipynb #a7577ea6
 class Piece(NamedTuple):
@@ -337,12 +353,6 @@ class Piece(NamedTuple):
     end:int # Where it ends
     line:int # Number of the line that it starts on, from 1
     data:dict|None=None # For a tool its `id`, `name`, `arguments`, `result`, `server` and `dialect` (`details`, `fence`, `list`)
-
-def _pieces(reply, strict=False):
-    "As `_scan`, without what is broken; that raises `ValueError` when `strict`"
-    for o in _scan(reply):
-        if o[0]!='broken': yield o
-        elif strict: raise ValueError(f"line {reply.count(chr(10), 0, o[1])+1}: the block of a call is broken, as {o[3]}")
 
 def split_reply(
     reply:str, # Markdown of a reply
@@ -378,9 +388,8 @@ class _Turn:
 
     def end_text(self, default=''):
         "Make a part of the paragraphs that are pending"
-        text = '\n\n'.join(filter(None, self.paras)) or default
+        if not (text := '\n\n'.join(self.paras) or default): return
         self.paras = []
-        if not text: return
         self.flush()
         self.parts.append(Part(_text, text))
 
@@ -403,11 +412,11 @@ def fmt2hist(
     for kind,start,end,data in _pieces(reply, strict):
         prose,pos = prose+reply[pos:start],end
         if kind not in ('tool','result'): continue
-        turn.paras.append(prose.strip())
+        if prose := prose.strip(): turn.paras.append(prose)
         prose = ''
         if kind=='result': turn.add_result(reply[start:end])
         elif not data['server']: turn.add_call(data)
-    turn.paras.append((prose+reply[pos:]).strip())
+    if prose := (prose+reply[pos:]).strip(): turn.paras.append(prose)
     turn.end_text('.')
     return turn.msgs + [Msg('assistant', turn.parts)]
 
@@ -436,14 +445,23 @@ def _fenced(js, info):
     run = '`'*max([3, *[len(o)+1 for o in re.findall('`+', js)]])
     return f'{run}{info}\n{js}\n{run}'
 
+def _call_object(c, args, res, dialect):
+    "What the JSON of the call `c` holds, with these arguments and result"
+    md = dict(md=True) if c.get('md') else {}
+    if dialect=='details': return dict(id=c['id'], server=bool(c.get('server')), call=dict(function=c['name'], arguments=args), result=res, **md)
+    return dict(id=c['id'], name=c['name'], args=args, result=res, **(dict(server=True) if c.get('server') else {}), **md)
+
+def _cut_call(c, mx):
+    "Arguments and result of the call `c` as they are written; `ValueError` where they are nested too deeply"
+    o = c['arguments'],c['result']
+    if _too_deep(o):
+        raise ValueError(f"call {c['id']!r} of {c['name']!r} is nested too deeply")
+    return o if mx is None else (_cut(o[0], 5*mx),_cut(o[1], mx))
+
 def _write_block(c, mx, dialect):
     "The block of the call `c`; `ValueError` where it is nested too deeply"
-    if _too_deep([c['arguments'], c['result']]): raise ValueError(f"call {c['id']!r} of {c['name']!r} is nested too deeply")
-    args,res = (c['arguments'],c['result']) if mx is None else (_cut(c['arguments'], 5*mx),_cut(c['result'], mx))
-    md = dict(md=True) if c.get('md') else {}
-    if dialect=='fence': o = dict(id=c['id'], name=c['name'], args=args, result=res, **(dict(server=True) if c.get('server') else {}), **md)
-    else: o = dict(id=c['id'], server=bool(c.get('server')), call=dict(function=c['name'], arguments=args), result=res, **md)
-    js = obj2js(o, indent='  ')
+    args,res = _cut_call(c, mx)
+    js = obj2js(_call_object(c, args, res, dialect), indent='  ')
     if dialect=='fence': return _fenced(js, _tool_fence)
     return f"{tool_dtls_tag}\n<summary><code>{_summary(c['name'], args, _result_text(res))}</code></summary>\n\n```json\n{js}\n```\n\n</details>"
 
@@ -476,17 +494,16 @@ def _special(run, info): return run and run[0]=='`' and (info in (_tool_fence,_u
 def _guard(text):
     "`text` such that it holds no block and no open fence"
     t,out,pos,done = _Text(text),[],1,1
-    next_start = _starts(t)
-    while (start := next_start(pos))[0]<t.n:
-        start,fence = start
+    while True:
+        start,fence = _next_start(t, pos)
+        if start>=t.n: return ''.join(out)+t.s[done:-1]
         run,info = _fence_open(t, fence) if fence else (None,None)
         if not fence or (start==fence.run and _special(run, info)):
             out += t.s[done:start], ' '
             done = start
         pos = t.eol(start)
-        if run and not (c := _fence_close(t, run, pos, t.n)): return ''.join(out)+t.s[done:]+f'\n{run}'
+        if run and not (c := _fence_close(t, run, pos, t.n)): return ''.join(out)+t.s[done:]+run
         if run: pos = c.end
-    return ''.join(out)+t.s[done:]
 
 # %% ../nbs/02_chat.ipynb #ebb2c2dd
 def _take_result(p, waiting):
