@@ -111,11 +111,12 @@ class _Text:
         self.runs = [o for o in ('```','~~~') if o[0] in s]
 
     def find(self, sub, pos):
-        "Index of the first `sub` from `pos` on, the length of the text where there is none; from call to call, `pos` must not fall"
-        i = self.seen.get(sub, -1)
-        if i<pos:
+        "Index of the first `sub` from `pos` on, the length of the text where there is none; free where the last search for `sub` passed `pos`"
+        start,i = self.seen.get(sub, (0,-1))
+        if not start<=pos<=i:
             i = self.s.find(sub, pos)
-            self.seen[sub] = i = self.n if i<0 else i
+            if i<0: i = self.n
+            self.seen[sub] = pos,i
         return i
 
     def eol(self, pos): return self.s.index('\n', pos)
@@ -231,9 +232,9 @@ def _next_block(t, pos):
     return min(t.find(_opener, pos)+1, _next_fence_call(t, pos), t.n)
 
 # %% ../nbs/02_chat.ipynb #7af35fe8
-def _read_json_block(t, start, m, pos):
+def _read_json_block(t, start, m):
     "The block at `start` whose JSON is opened by the match `m`"
-    stop = _next_block(t, pos)
+    stop = _next_block(t, m.end())
     if not (c := _fence_close(t, m[1], m.end(), stop)):
         return 'broken', start, stop if stop<t.n else t.eol(start), 'its JSON is never closed'
     call = _read_json(t.s[m.end():c.start], 'details') if (end := _close.match(t.s, c.end)) else 'it is never closed'
@@ -255,7 +256,7 @@ def _read_tool(t, start, pos):
     "The block of a call at `start`, whose tag ends at `pos`"
     if found := _read_written(t, start): return found
     stop = min(t.find(_opener, pos)+1, t.n)
-    if m := _json_line(t, pos, stop): return _read_json_block(t, start, m, pos)
+    if m := _json_line(t, pos, stop): return _read_json_block(t, start, m)
     end = _details_end(t, pos, stop)
     call = _read_list(t.s[pos:end-11]) if end else 'it is never closed'
     return ('broken', start, t.eol(start), call) if isinstance(call, str) else ('tool', start, end, call)
@@ -491,14 +492,14 @@ def mk_tr_details(
 # %% ../nbs/02_chat.ipynb #dd2fbefc
 def _special(run, info): return run and run[0]=='`' and (info in (_tool_fence,_usage_fence) or (len(run)==5 and info=='result'))
 
-def _guard(text):
-    "`text` such that it holds no block and no open fence"
+def _guard(text, first=True):
+    "`text` such that it holds no block, save on its `first` line if that is False, and no open fence"
     t,out,pos,done = _Text(text),[],1,1
     while True:
         start,fence = _next_start(t, pos)
         if start>=t.n: return ''.join(out)+t.s[done:-1]
         run,info = _fence_open(t, fence) if fence else (None,None)
-        if not fence or (start==fence.run and _special(run, info)):
+        if (first or start>1) and (not fence or (start==fence.run and _special(run, info))):
             out += t.s[done:start], ' '
             done = start
         pos = t.eol(start)
@@ -543,10 +544,10 @@ def _join(blocks):
         pos += len(s)+2
     return '\n\n'.join([s for _,s in blocks]), spans
 
-def _guarded(blocks):
+def _guarded(blocks, first):
     "`blocks` with texts that stand together joined and guarded"
     for kind,g in groupby(blocks, lambda o: o[0]):
-        if kind=='prose': yield kind, _guard('\n\n'.join([s for _,s in g]))
+        if kind=='prose': yield kind, _guard('\n\n'.join([s for _,s in g]), first)
         else: yield from g
 
 def _reads_back(reply, spans): return spans==[o[:3] for o in _pieces(reply)]
@@ -563,8 +564,11 @@ def hist2fmt(
     if not isinstance(next((o for o in reversed(segs) if isinstance(o, str) or not o['server']), None), str): segs.append('.')
     blocks = [('prose',o) if isinstance(o, str) else ('tool',_write_block(o, mx, dialect)) for o in segs]
     reply,spans = _join(blocks)
-    if not any([m in s for kind,s in blocks if kind=='prose' for m in (*_marks, '```', '~~~')]) or _reads_back(reply, spans): return reply
-    return _join(list(_guarded(blocks)))[0]
+    if not any([m in s for kind,s in blocks if kind=='prose' for m in (*_marks, '```', '~~~')]): return reply
+    for first in False,True:
+        if _reads_back(reply, spans): break
+        reply,spans = _join(list(_guarded(blocks, first)))
+    return reply
 
 # %% ../nbs/02_chat.ipynb #48ffd086
 def reply_dialect(
@@ -646,23 +650,23 @@ def _match(msgs):
     return calls,orphans
 
 # %% ../nbs/02_chat.ipynb #b5dd4173
-def _before_tools(msgs):
-    "For each message, the place of the last one before it that is no tool's; -1 where there is none"
-    res,last = [],-1
+def _well_placed(msgs):
+    "A function that tells whether the result in message `j` is well placed for a call in message `i`"
+    before,last = [],-1
     for i,m in enumerate(msgs):
-        res.append(last)
+        before.append(last)
         if m.role!='tool': last = i
-    return res
+    return lambda i,j: msgs[j].role=='tool' and before[j]<=i<j
 
 def _result_problems(msgs):
     calls,orphans = _match(msgs)
-    before = _before_tools(msgs)
+    placed = _well_placed(msgs)
     for i,j in orphans: yield Problem(i, 'result without call', f'no call has id {_id(msgs[i].content[j])!r}', j)
     for (i,j),r in calls.items():
         id = f'id {_id(msgs[i].content[j])!r}'
         if r is None: yield Problem(i, 'call without result', id, j)
         elif r<(i,j): yield Problem(r[0], 'result before its call', f'{id}, called in message {i}', r[1])
-        elif not before[r[0]]<=i<r[0]: yield Problem(r[0], 'result apart from its call', f'{id}, called in message {i}', r[1])
+        elif not placed(i, r[0]): yield Problem(r[0], 'result apart from its call', f'{id}, called in message {i}', r[1])
 
 # %% ../nbs/02_chat.ipynb #addbb88a
 _name_re = re.compile('[a-zA-Z0-9_-]{1,64}')
@@ -678,6 +682,7 @@ def _call_problems(msgs):
         ids.add(_id(p))
         if not isinstance(args := (p.data or {}).get('arguments'), dict): yield Problem(i, 'arguments that are no object', _short(repr(args), 200), j)
 
+def _leads(m): return m.role=='system' and not any(p.type==_use for p in m.content)
 def _is_empty(p): return p.type==_text and not (p.text or '').strip()
 
 def _message_problems(msgs):
@@ -686,7 +691,7 @@ def _message_problems(msgs):
         for j,p in enumerate(m.content):
             if _is_empty(p): yield Problem(i, 'empty text', repr(p.text), j)
         if i and m.role==msgs[i-1].role=='user': yield Problem(i, 'two user messages in a row', f'messages {i-1} and {i}')
-    first = next((i for i,m in enumerate(msgs) if m.role!='system'), None)
+    first = next((i for i,m in enumerate(msgs) if not _leads(m)), None)
     if first is not None and msgs[first].role!='user': yield Problem(first, 'first message not from the user', f'it is of role {msgs[first].role!r}')
 
 # %% ../nbs/02_chat.ipynb #85bf9222
@@ -716,7 +721,7 @@ def _as_object(args):
 class _Repair:
     "A copy of the chat `msgs`, and what has been done about it"
     def __init__(self, msgs):
-        self.msgs = [Msg(m.role, [Part(p.type, p.text, p.data and dict(p.data)) for p in m.content]) for m in msgs]
+        self.msgs = [Msg(m.role, [Part(p.type, p.text, None if p.data is None else dict(p.data)) for p in m.content]) for m in msgs]
         self.did = []
         self.calls,self.orphans = _match(self.msgs)
 
@@ -764,11 +769,11 @@ _no_result = 'No result: the call was interrupted.'
 def _loose_results(rep):
     "What is to come after each message: results that are elsewhere or nowhere; and the places of all results to take out"
     after,out = defaultdict(list),set(rep.orphans)
-    before = _before_tools(rep.msgs)
+    placed = _well_placed(rep.msgs)
     for at in rep.orphans: rep.log(at, 'result without call', 'the result was left out')
     for at,p,r in rep.pairs():
         to = rep.calls[at]
-        if r and before[to[0]]<=at[0]<to[0]: continue
+        if r and placed(at[0], to[0]): continue
         if r: rep.log(to, f"result {'before' if to<at else 'apart from'} its call", 'the result was moved to its call')
         else: rep.log(at, 'call without result', 'a result that says so was added')
         after[at[0]].append(r or Part(_tool_result, _no_result, dict(id=p.data['id'], name=p.data['name'])))
@@ -803,7 +808,7 @@ def _fix_roles(rep, msgs):
             rep.log((i,None), 'two user messages in a row', 'it was joined to the one before')
             res[-1].content.extend(m.content)
             continue
-        if m.role not in ('user','system') and all(o.role=='system' for o in res):
+        if m.role!='user' and not _leads(m) and all(_leads(o) for o in res):
             rep.log((i,None), 'first message not from the user', "a '.' of the user was put before it")
             res.append(Msg('user', [Part(_text, '.')]))
         res.append(m)
