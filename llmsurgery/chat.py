@@ -74,13 +74,12 @@ _exts = dict(png='image/png', jpg='image/jpeg', jpeg='image/jpeg', gif='image/gi
 
 @dataclass(slots=True)
 class MediaUrl:
-    "The address of a picture, sound, video or file; `ValueError` where neither `mime` nor the path tells the type"
+    "The address of a picture, sound, video or file"
     url:str # Where it is
-    mime:str|None=None # MIME type; by default what the ending of the path stands for
+    mime:str|None=None # MIME type; by default what the ending of the path stands for, None where that is unknown
 
     def __post_init__(self):
         if self.mime is None: self.mime = _exts.get(urlsplit(self.url).path.rpartition('.')[2].lower())
-        if self.mime is None: raise ValueError(f'no MIME type is known for {self.url!r}')
 
 # %% ../nbs/02_chat.ipynb #348812f6
 def _media_type(mime): return PartType(f'input_{k}') if (k := mime.partition('/')[0]) in ('image','audio','video') else PartType.input_file
@@ -89,26 +88,31 @@ def _mk_part(o):
     "The part that a string, bytes, a `MediaUrl` or a part stands for"
     if isinstance(o, Part): return o
     if isinstance(o, str): return Part(PartType.text, o)
-    if isinstance(o, MediaUrl): return Part(_media_type(o.mime), o.url, dict(mime=o.mime))
-    if not isinstance(o, (bytes,bytearray,memoryview)): raise TypeError(f'no part of a message can be made of {type(o).__name__}')
-    mime = _sniff(o := bytes(o))
+    if isinstance(o, MediaUrl):
+        if not o.mime: raise ValueError(f'the MIME type of {o.url!r} is unknown')
+        return Part(_media_type(o.mime), o.url, dict(mime=o.mime))
+    if not isinstance(o, (bytes,bytearray)): raise TypeError(f'no part of a message can be made of {type(o).__name__}')
+    mime = _sniff(o)
     return Part(_media_type(mime), f'data:{mime};base64,{b64encode(o).decode()}')
 
 def mk_msg(
     content, # `str`, `bytes`, `MediaUrl`, `Part`, a list of these, a dict of role and content, or a `Msg`
     role:str='user', # Who says it, where `content` does not tell
 )->Msg:
-    "The message that `content` stands for; `ValueError` for bytes of an unknown type, `TypeError` for other things"
+    "The message that `content` stands for; `ValueError` for media of an unknown type, `TypeError` for other things"
     if isinstance(content, Msg): return content
     if isinstance(content, dict): return mk_msg(content['content'], content.get('role', role))
     return Msg(role, [_mk_part(o) for o in (content if isinstance(content, (list,tuple)) else [content])])
 
 # %% ../nbs/02_chat.ipynb #c3168ea0
+_opener,_thought = "\n<details class='to", '\n<!--think_start-->'
+
 class _Text:
     "A text between two newlines, and a memory of searches"
     def __init__(self, s):
         self.s,self.n,self.seen,self.fences = f'\n{s}\n', len(s)+1, {}, {}
         self.runs = [o for o in ('```','~~~') if o[0] in s]
+        self.openers = [o for o in (_opener,_thought) if o in self.s]
 
     def find(self, sub, pos):
         "Index of the first `sub` from `pos` on, the length of the text where there is none; free where the last search for `sub` passed `pos`"
@@ -204,7 +208,6 @@ def _read_list(body):
     return dict(id=id, name=name, arguments=args, result=unescape(res), server=False, dialect='list')
 
 # %% ../nbs/02_chat.ipynb #3d39750e
-_opener = "\n<details class='to"
 _tag = re.compile(r"<details class='(tool|token)-usage-details'(?: markdown='1')?>")
 _sum = re.compile(r'[ \t\r\n]*+<summary>')
 _json = re.compile(r'(?:[ \t\r]*+\n)++(`{3,}+)json[ \t\r]*+(?=\n)')
@@ -257,7 +260,7 @@ def _read_tool(t, start, pos):
     if found := _read_written(t, start): return found
     stop = min(t.find(_opener, pos)+1, t.n)
     if m := _json_line(t, pos, stop): return _read_json_block(t, start, m)
-    end = _details_end(t, pos, stop)
+    end = _details_end(t, pos, _next_block(t, pos))
     call = _read_list(t.s[pos:end-11]) if end else 'it is never closed'
     return ('broken', start, t.eol(start), call) if isinstance(call, str) else ('tool', start, end, call)
 
@@ -269,7 +272,7 @@ def _read_usage(t, start, pos):
     if not (end := _details_end(t, pos, min(t.find(_opener, pos)+1, t.n))): return None, start, t.eol(start), None
     body = t.s[pos:end-11].strip()
     if body.startswith('<summary>'): body = body.partition('</summary>')[2].strip()
-    if '\n' in body or body.strip('`')!=body[1:-1]: return None, start, t.eol(start), None
+    if '\n' in body or body and not body[0]==body[-1]=='`': return None, start, t.eol(start), None
     return 'usage', start, _past_eol(t, end), None
 
 def _read_thinking(t, start):
@@ -280,7 +283,10 @@ def _read_thinking(t, start):
 
 # %% ../nbs/02_chat.ipynb #3e9a2bbe
 _result = re.compile(r'(?:[ \t\r]*+\n)++(?P<fence>`````result)[ \t\r]*+(?=\n)')
-def _is_json(js): return not isinstance(_read_json('{"id":"-","name":"-","args":'+js+'}', 'fence'), str)
+def _is_json(js):
+    try: js2obj(js)
+    except (ValueError, RecursionError): return False
+    return True
 
 def _read_fence_call(t, l, run):
     "The fence of a call that line `l` opens with `run`"
@@ -317,7 +323,7 @@ def _fence_between(t, run, pos, end):
 
 def _next_start(t, pos):
     "Start of the next line from `pos` on that may begin something, and its `_Line` where it is a fence's"
-    start,line = min(t.find(_opener, pos-1)+1, t.find('\n<!--think_start-->', pos-1)+1, t.n),None
+    start,line = min([t.n, *[t.find(o, pos-1)+1 for o in t.openers]]),None
     for run in t.runs:
         if l := _fence_between(t, run, pos, start): start,line = l.start,l
     return start,line
@@ -452,17 +458,18 @@ def _call_object(c, args, res, dialect):
     if dialect=='details': return dict(id=c['id'], server=bool(c.get('server')), call=dict(function=c['name'], arguments=args), result=res, **md)
     return dict(id=c['id'], name=c['name'], args=args, result=res, **(dict(server=True) if c.get('server') else {}), **md)
 
-def _cut_call(c, mx):
-    "Arguments and result of the call `c` as they are written; `ValueError` where they are nested too deeply"
-    o = c['arguments'],c['result']
-    if _too_deep(o):
-        raise ValueError(f"call {c['id']!r} of {c['name']!r} is nested too deeply")
-    return o if mx is None else (_cut(o[0], 5*mx),_cut(o[1], mx))
+def _args_res_js(c, mx, dialect):
+    "Arguments and result of the call `c`, cut, and its JSON; `ValueError` where it is nested too deeply"
+    try:
+        args,res = (c['arguments'],c['result']) if mx is None else (_cut(c['arguments'], 5*mx),_cut(c['result'], mx))
+        js = obj2js(_call_object(c, args, res, dialect), indent='  ')
+        if js.count('[')+js.count('{')<200 or not _too_deep([args, res]): return args,res,js
+    except RecursionError: pass
+    raise ValueError(f"call {c['id']!r} of {c['name']!r} is nested too deeply")
 
 def _write_block(c, mx, dialect):
     "The block of the call `c`; `ValueError` where it is nested too deeply"
-    args,res = _cut_call(c, mx)
-    js = obj2js(_call_object(c, args, res, dialect), indent='  ')
+    args,res,js = _args_res_js(c, mx, dialect)
     if dialect=='fence': return _fenced(js, _tool_fence)
     return f"{tool_dtls_tag}\n<summary><code>{_summary(c['name'], args, _result_text(res))}</code></summary>\n\n```json\n{js}\n```\n\n</details>"
 
@@ -601,7 +608,7 @@ def mk_msgs(
     res,role = [],'user'
     for o in (msgs if isinstance(msgs, (list,tuple)) else [msgs]):
         res += fmt2hist(o) if _has_call(o) else [mk_msg(o, role)]
-        role = 'user' if res[-1].role=='assistant' else 'assistant'
+        role = 'assistant' if res[-1].role in ('user','tool') else 'user'
     return res
 
 # %% ../nbs/02_chat.ipynb #ad5f78d8
