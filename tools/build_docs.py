@@ -1,0 +1,142 @@
+"""Build the docs site without Quarto, and check its links: nbdev processes the notebooks, smalldocs renders them
+
+    python tools/build_docs.py [FOLDER]     # FOLDER is `_docs` where not given
+
+Reads what `nbdev-docs` reads: the notebooks, `nbs/_quarto.yml` and `pyproject.toml`. Each page has a Markdown copy, which `llms.txt` lists.
+Exits 1 where a link leads nowhere. No link depends on where the site is served.
+"""
+import json, os, re, shutil, sys, tempfile
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from nbdev.config import get_config
+from nbdev.quarto import nbdev_sidebar, refresh_quarto_yml
+from nbdev.serve import proc_nbs
+from smalldocs.config import load
+from smalldocs.site import Site
+
+root = Path(__file__).resolve().parents[1]
+
+# --- from nbdev's pages to what smalldocs renders
+
+class PageSite(Site):
+    "A site of the pages that nbdev made, at the addresses that nbdev gives them"
+    def discover(self): return sorted(super().discover(), key=lambda p: p.stem!='index')
+
+    def read(self, src):
+        page = super().read(src)
+        if name := page.front.get('output-file'): page.out = page.src.with_name(name)
+        return page
+
+    def find_page(self, target): return super().find_page(target) or next((p for p in self.pages.values() if p.out==target), None)
+
+def is_shown_doc(c): return c['cell_type']=='code' and {'#| echo: false', '#| output: asis'} <= set(''.join(c['source']).split('\n'))
+
+def relink(txt, cfg):
+    "`txt` with its links to the published site made links from the top of whatever site holds it, and those to an unknown repository left out"
+    if cfg.doc_host: txt = txt.replace(f']({cfg.doc_url.rstrip("/")}/', '](/')
+    return txt if cfg.git_url else re.sub(r'^\[source\]\(/blob/.*\n+', '', txt, flags=re.M)
+
+def page_cell(c, cfg):
+    "Cell `c` of a processed notebook as smalldocs needs it: docs of a symbol are Markdown of the page, not output of code"
+    if is_shown_doc(c):
+        c = dict(cell_type='markdown', metadata={}, source='\n\n'.join(''.join(o['data']['text/markdown']) for o in c['outputs'] if 'data' in o))
+    if c['cell_type']=='markdown': return {**c, 'source':relink(re.sub(r'\A(#\|.*\n?)+', '', ''.join(c['source'])), cfg)}
+    for o in c.get('outputs', []):
+        if 'text/markdown' in (data := o.get('data') or {}): data['text/markdown'] = relink(''.join(data['text/markdown']), cfg)
+    return c
+
+def stage(folder, cfg):
+    "Put the processed notebooks, and what else the site needs, into `folder`"
+    refresh_quarto_yml()
+    nbdev_sidebar.__wrapped__()
+    shutil.copytree(proc_nbs(n_workers=0, force=True), folder)
+    for p in folder.rglob('*.ipynb'):
+        nb = json.loads(p.read_text(encoding='utf-8'))
+        nb['cells'] = [page_cell(c, cfg) for c in nb['cells']]
+        p.write_text(json.dumps(nb), encoding='utf-8')
+
+# --- the site
+
+def expected(w):
+    "Whether warning `w` is about what only Quarto reads"
+    return re.search('output-file is not read|^format commonmark|^format.html.keep-md|^unknown key format-links', w)
+
+def render(folder, cfg):
+    "The warnings of rendering `folder` into its output folder, and that folder"
+    project = load(folder)
+    web = project.website
+    web['llms-txt'] = True
+    if not cfg.doc_host: del web['site-url']
+    if not cfg.git_url:
+        for k in ('repo-url', 'repo-actions'): web.pop(k, None)
+    site = PageSite(project, quiet=True)
+    site.build()
+    return [w for w in site.warnings if not expected(w)], site.out
+
+def name_copies(out):
+    "Name the Markdown copies of pages as Quarto and nbdev do"
+    for p in [*out.rglob('*.llms.md'), out/'llms.txt']:
+        p.write_text(p.read_text(encoding='utf-8').replace('.llms.md', '.html.md'), encoding='utf-8')
+        p.rename(p.with_name(p.name.replace('.llms.md', '.html.md')))
+
+def drop_web_fonts(out):
+    "Fonts of the reader's system are used, so no theme has to fetch any"
+    for p in (out/'site_libs').rglob('*.css'):
+        css = p.read_text(encoding='utf-8')
+        if (new := re.sub(r'@import url\(["\']?https?://[^)]*\);?', '', css))!=css: p.write_text(new, encoding='utf-8')
+
+# --- links
+
+class Page(HTMLParser):
+    "The ids and links of an HTML page"
+    def __init__(self, txt):
+        super().__init__()
+        self.ids, self.links = {''}, []
+        self.feed(txt)
+
+    def handle_starttag(self, tag, attrs):
+        self.ids |= {v for k,v in attrs if k=='id'}
+        self.links += [v for k,v in attrs if k in ('href', 'src') and v]
+
+def md_links(txt):
+    "The links of Markdown text, those in code left out"
+    for code in (r'^( *)(```+).*?^\1\2`* *$', r'^ {4}[^\n]*$', r'(`+)(?:(?!\n\n).)+?\1'): txt = re.sub(code, '', txt, flags=re.M|re.S)
+    return re.findall(r'\]\(<?([^)\s>]+)', txt)
+
+def site_links(out, pages):
+    "Each file of the site that holds links, with each of its links"
+    for p,page in pages.items(): yield from ((p, l) for l in page.links)
+    for p in [out/'llms.txt', *sorted(out.rglob('*.html.md'))]: yield from ((p, l) for l in md_links(p.read_text(encoding='utf-8')))
+
+def broken_links(out):
+    "A line for each link in the site at `out` that leads to no file of it or to no anchor"
+    pages = {p:Page(p.read_text(encoding='utf-8')) for p in sorted(out.rglob('*.html'))}
+    for p,link in site_links(out, pages):
+        u = urlsplit(link)
+        if u.scheme or u.netloc: continue
+        to = Path(os.path.normpath(p.parent/unquote(u.path))) if u.path else p
+        if to.is_dir(): to = to/'index.html'
+        if link.startswith('/') or not to.is_file(): yield f'{p.relative_to(out)}: no file {link}'
+        elif to in pages and unquote(u.fragment) not in pages[to].ids: yield f'{p.relative_to(out)}: no anchor {link}'
+
+def build(out):
+    "The problems met when building the site into folder `out`"
+    cfg = get_config(root)
+    with tempfile.TemporaryDirectory() as tmp:
+        stage(folder := Path(tmp)/'site', cfg)
+        problems, built = render(folder, cfg)
+        name_copies(built)
+        drop_web_fonts(built)
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.move(built, out)
+    return problems + list(broken_links(out))
+
+def main():
+    os.chdir(root)
+    out = Path(sys.argv[1] if len(sys.argv)>1 else get_config().doc_path).absolute()
+    problems = build(out)
+    print(*problems, f"{len(list(out.rglob('*.html')))} pages in {out.relative_to(root) if out.is_relative_to(root) else out}, {len(problems)} problems", sep='\n')
+    sys.exit(bool(problems))
+
+if __name__=='__main__': main()
