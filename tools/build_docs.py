@@ -37,10 +37,14 @@ def relink(txt, cfg):
     if cfg.doc_host: txt = txt.replace(f']({cfg.doc_url.rstrip("/")}/', '](/')
     return txt if cfg.git_url else re.sub(r'^\[source\]\(/blob/.*\n+', '', txt, flags=re.M)
 
+def symbol_doc(c):
+    "The Markdown that `show_doc` put out in cell `c`, without what only the run that made it knows of types"
+    md = '\n\n'.join(''.join(o['data']['text/markdown']) for o in c['outputs'] if 'data' in o)
+    return md.replace('__main__.', '').replace(':NoneType=None', '=None')
+
 def page_cell(c, cfg):
     "Cell `c` of a processed notebook as smalldocs needs it: docs of a symbol are Markdown of the page, not output of code"
-    if is_shown_doc(c):
-        c = dict(cell_type='markdown', metadata={}, source='\n\n'.join(''.join(o['data']['text/markdown']) for o in c['outputs'] if 'data' in o))
+    if is_shown_doc(c): c = dict(cell_type='markdown', metadata={}, source=symbol_doc(c))
     if c['cell_type']=='markdown': return {**c, 'source':relink(re.sub(r'\A(#\|.*\n?)+', '', ''.join(c['source'])), cfg)}
     for o in c.get('outputs', []):
         if 'text/markdown' in (data := o.get('data') or {}): data['text/markdown'] = relink(''.join(data['text/markdown']), cfg)
