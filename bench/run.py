@@ -30,6 +30,7 @@ def measure(task, n):
 storage = [
     ('read', 'read', 'nbformat_read', 'faster', 6), ('read', 'read', 'orjson_loads', 'slower', 3),
     ('build and write', 'build_write', 'nbformat_build_write', 'faster', 40), ('write', 'write', 'orjson_dumps', 'slower', 10)]
+projections = [(f, f, 'nbformat_read_tools', 'faster', 4) for f in ('dlg2hist', 'dlg2chat', 'explode', 'implode')]
 linear = ['mk_message', 'mk_messages', 'remove_msgs', 'section_msgs']
 
 def compare(rows, sizes, got):
@@ -61,8 +62,9 @@ def main():
     def got(task, n):
         if (task,n) not in cache: cache[task,n] = measure(task, n)
         return cache[task,n]
-    compare(storage, sizes, got)
-    growth(linear, sizes, got)
+    compare(storage+projections, sizes, got)
+    growth(linear+[t for t,*_ in projections], sizes, got)
+    growth(['unclosed_blocks'], [200, 2000, 20_000], got)
     memory(['read', 'nbformat_read', 'orjson_loads', 'build_write', 'nbformat_build_write'], sizes[-1], got)
     imports()
 

@@ -77,6 +77,45 @@ def section_msgs(n):
     d.mk_message('# head', idx=0, msg_type='note')
     return best(lambda: section_msgs(d, d.messages[0]), times=5)
 
+def _tools_text(n):
+    import gen
+    from llmsurgery.ipynb import write_ipynb
+    return write_ipynb(gen.tool_dialog(n))
+
+def nbformat_read_tools(n):
+    import nbformat
+    txt = _tools_text(n)
+    return best(lambda: nbformat.reads(txt, as_version=4), times=2 if n>10_000 else 3)
+
+def _fresh(n):
+    "A dialog as it was just read, so that nothing is cached"
+    from llmsurgery.ipynb import reads_ipynb
+    txt = _tools_text(n)
+    return lambda: (reads_ipynb(txt),)
+
+def dlg2hist(n):
+    from llmsurgery.hist import dlg2hist
+    return best(lambda d: dlg2hist(d, {}), _fresh(n))
+
+def dlg2chat(n):
+    from llmsurgery.hist import dlg2chat
+    return best(dlg2chat, _fresh(n))
+
+def explode(n):
+    from llmsurgery.hist import reply2dlg
+    return best(lambda d: [reply2dlg(m) for m in d if m.msg_type=='prompt'], _fresh(n))
+
+def implode(n):
+    from llmsurgery.hist import dlg2reply, reply2dlg
+    make = _fresh(n)
+    return best(lambda subs: [dlg2reply(s) for s in subs], lambda: ([reply2dlg(m) for m in make()[0] if m.msg_type=='prompt'],))
+
+def unclosed_blocks(n):
+    "A reply with that many blocks that are never closed"
+    from llmsurgery.chat import fmt2hist, tool_dtls_tag
+    reply = f"{tool_dtls_tag}\n<summary>x</summary>\n\n```json\n{{\n\n"*n
+    return best(lambda: fmt2hist(reply))
+
 def _import(mod):
     t = time.perf_counter()
     __import__(mod)

@@ -225,8 +225,9 @@ class Message:
     def ai_res(self)->str:
         "The reply's text; `''` where there is none"
         if self._msg_type!=sprompt: return ''
-        return _output_md(self._reply_out())
-    def _reply_out(self): return first(o for o in self._output or () if isinstance(o, dict) and (o.get('metadata') or {}).get('is_ai_res'))
+        for o in self._output or ():
+            if isinstance(o, dict) and (o.get('metadata') or {}).get('is_ai_res'): return _output_md(o)
+        return ''
 
     @property
     def has_error(self)->bool:

@@ -49,14 +49,19 @@ def _find_sep(s):
         m = _sep_line(s, s.rfind('\n', 0, i)+1)
         if m and (m.end()==len(s) or s.startswith(('\n', '\r\n'), m.end())): return m.span()
 
+_blank = '\n\n', '\r\n\r\n', '\r\n', '\n', ''
 def split_prompt(
     src:str # Source of a Markdown cell
 )->tuple:
     "`(request, what joins them, reply)` at the first separator of `src`, `(src, '', '')` where there is none"
     if not (span := _find_sep(src)): return src,'',''
     i,j = span
-    i -= len(first(s for s in ('\n\n', '\r\n\r\n', '\r\n', '\n', '') if src.endswith(s, 0, i)))
-    j += len(first(s for s in ('\n\n', '\r\n\r\n', '\r\n', '\n', '') if src.startswith(s, j)))
+    for nl in _blank:
+        if src.endswith(nl, 0, i): break
+    i -= len(nl)
+    for nl in _blank:
+        if src.startswith(nl, j): break
+    j += len(nl)
     return src[:i],src[i:j],src[j:]
 
 # %% ../nbs/01_ipynb.ipynb #6b29d39f
@@ -88,7 +93,11 @@ def _cell_fields(cell):
     if ai or (join and ai is None): return sprompt,content,prompt_output(reply),_unmarked(meta),('md', join, bool(ai)) if join!=_join_text or not ai else None
     return snote,src,'',_unmarked(meta) if join and ai is False else meta,None
 
-def _unmarked(meta): return {k:v for k,v in meta.items() if k!='solveit_ai'} if 'solveit_ai' in meta else meta
+def _unmarked(meta):
+    if 'solveit_ai' not in meta: return meta
+    meta = meta.copy()
+    del meta['solveit_ai']
+    return meta
 
 # %% ../nbs/01_ipynb.ipynb #3dbf08b7
 @patch(cls_method=True)
@@ -106,7 +115,7 @@ def cell2msg(cls:Dialog,
 # %% ../nbs/01_ipynb.ipynb #01d22980
 def _as_code_cell(m):
     "Whether the prompt `m` must be a code cell to be read back as it is"
-    return (m._dialect and m._dialect[0]=='code') or _find_sep(m.content) or (m._output and m._output!=prompt_output(m.ai_res))
+    return (m._dialect and m._dialect[0]=='code') or _find_sep(m._content) or (m._output and m._output!=prompt_output(m.ai_res))
 
 def _code_cell(m, src, meta):
     return dict(cell_type='code', execution_count=None, id=m._id, metadata=meta, outputs=m.output, source=src)
@@ -120,11 +129,12 @@ def _text_cell(m, typ, src, meta):
 def _prompt_cell(m, meta):
     meta = {**meta, 'solveit_ai':True}
     if _as_code_cell(m): return _code_cell(m, (m._dialect[1] if m._dialect and m._dialect[0]=='code' else '%%prompt\n')+m.content, meta)
-    reply = m.ai_res
-    join,marked = m._dialect[1:] if m._dialect else ('', True)
-    if not marked: del meta['solveit_ai']
-    src = m.content+join+reply
-    if split_prompt(src)[::2]!=(m.content, reply): src = m.content+_join_text+reply
+    content,reply = m._content,m.ai_res
+    src = content+_join_text+reply if reply else content
+    if m._dialect:
+        _,join,marked = m._dialect
+        if not marked: del meta['solveit_ai']
+        if split_prompt(old := content+join+reply)[::2]==(content, reply): src = old
     return _text_cell(m, 'markdown', src, meta)
 
 @patch
@@ -195,8 +205,13 @@ def from_cells(cls:Dialog,
 # %% ../nbs/01_ipynb.ipynb #d1b0b7f1
 def _numbers(nb):
     "What of a notebook may hold numbers: not the sources, which are most of it"
-    if not isinstance(nb, dict) or not isinstance(nb.get('cells'), list): return nb
-    return [[v for k,v in nb.items() if k!='cells'], [v if k!='source' else 0 for c in nb['cells'] if isinstance(c, dict) for k,v in c.items() if v and type(v) is not str]]
+    if not isinstance(nb, dict) or not isinstance(cells := nb.get('cells'), list): return nb
+    res = [v for k,v in nb.items() if k!='cells']
+    for c in cells:
+        if not isinstance(c, dict): continue
+        if len(c)==4 and not c.get('metadata', 1) and 'source' in c and 'id' in c and 'cell_type' in c: continue
+        res += [v for k,v in c.items() if k!='source' and v and type(v) is not str]
+    return res
 
 def _parsed(txt:bytes): return js2obj(txt[3:] if txt.startswith(b'\xef\xbb\xbf') else txt, _numbers)
 

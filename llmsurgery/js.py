@@ -77,19 +77,26 @@ def obj2js(
     return obj2jsb(o, **kwargs).decode()
 
 # %% ../nbs/00a_js.ipynb #b886a6c4
-def _has_rare_break(s:bytes): return not s.isascii() and (b'\xc2\x85' in s or b'\xe2\x80\xa8' in s or b'\xe2\x80\xa9' in s)
+_rare_breaks = '\x85', '\u2028', '\u2029'
+def _js_len(t):
+    "Length of the JSON of `t` without its quotes, if no characters but quotes, backslashes and tabs are escaped"
+    n = len(t) if t.isascii() else len(t.encode(errors='replace'))
+    for c in '"\\\t':
+        if c in t: n += t.count(c) # most texts have none, and looking is faster than counting
+    return n
 
-def _broken(
-    s:bytes, # JSON of a text, without its quotes, and with a delete character for each newline
-    head:bytes, # How the list opens
-    gap:bytes, # What comes between two lines
-    tail:bytes # How it closes
-):
-    "JSON of the list of lines of that text, None where it has line breaks of another kind"
-    if b'\\' in s and s.count(b'\\')!=s.count(b'\\"')+s.count(b'\\t'): return None
-    if _has_rare_break(s): return None
-    if s.endswith(b'\x7f'): s,tail = s[:-1],b'\\n'+tail
-    return head + s.replace(b'\x7f', gap) + tail
+def _js_strings(texts):
+    "JSON of each of `texts`, without quotes and with a delete character for each newline; None where they have other escapes or line breaks"
+    if any(['\x7f' in t or not t.isascii() and any([c in t for c in _rare_breaks]) for t in texts]): return None
+    try: s = orjson.dumps([t.replace('\n', '\x7f') for t in texts])
+    except TypeError: return None
+    res,pos = [],2
+    for t in texts:
+        end = pos+_js_len(t)
+        if s[end:end+1]!=b'"' or (t and s[end-1]==92): return None
+        res.append(s[pos:end])
+        pos = end+3
+    return res
 
 def lines2jsb(
     texts:list, # Strings
@@ -98,8 +105,6 @@ def lines2jsb(
     "For each text the JSON, in UTF-8, of the list of its lines, one line each"
     nl = b'\n' + indent
     head,gap,tail = b'[' + nl + b' "', b'\\n",' + nl + b' "', b'"' + nl + b']'
-    def slow(t): return obj2jsb(t.splitlines(True), indent=' ').replace(b'\n', nl)
-    if any([t.endswith('",') or '\x7f' in t for t in texts]): return [slow(t) for t in texts]
-    try: parts = orjson.dumps([t.replace('\n', '\x7f') for t in texts])[2:-2].split(b'","')
-    except TypeError: return [slow(t) for t in texts]
-    return [b'[]' if not t else _broken(p, head, gap, tail) or slow(t) for t,p in zip(texts, parts)]
+    parts = _js_strings(texts)
+    if parts is None: return [obj2jsb(t.splitlines(True), indent=' ').replace(b'\n', nl) for t in texts]
+    return [head + (p[:-1].replace(b'\x7f', gap) + b'\\n' if p.endswith(b'\x7f') else p.replace(b'\x7f', gap)) + tail if p else b'[]' for p in parts]
