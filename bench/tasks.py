@@ -46,7 +46,7 @@ def nbformat_build_write(n):
     from llmsurgery.ipynb import get_ipynb
     cells = [(c['cell_type'], ''.join(c['source'])) for c in get_ipynb(gen.dialog(n))['cells']]
     def out(): return [new_output('execute_result', {'text/plain':'42'}, execution_count=1)]
-    def f(): nbformat.writes(new_notebook(cells=[new_code_cell(s, outputs=out()) if t=='code' else new_markdown_cell(s) for t,s in cells]))
+    def f(): return nbformat.writes(new_notebook(cells=[new_code_cell(s, outputs=out()) if t=='code' else new_markdown_cell(s) for t,s in cells]))
     return best(f, times=1 if n>10_000 else 2)
 
 def _dlg(): 

@@ -488,7 +488,7 @@ def reply2dlg(
         for p in m.content:
             if p.type==PartType.text: res.mk_message(p.text, msg_type=snote)
             elif p.type==PartType.tool_use: _add_call(res, p.data, next(results).text)
-    if reply_dialect(reply)=='fence': res.meta['reply_dialect'] = 'fence'
+    if 'json {.tool}' in reply and reply_dialect(reply)=='fence': res.meta['reply_dialect'] = 'fence'
     return res
 
 # %% ../nbs/03_hist.ipynb #16932eba
