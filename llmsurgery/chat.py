@@ -253,7 +253,8 @@ def _read_written(t, start):
     "The block at `start` if it is sound and as the library writes it, which is most often so and found out quickly"
     if not (m := _written.match(t.s, start)): return
     end = t.s.find('\n```', m.end()-1)
-    if t.s.startswith(_written_end, end) and type(call := _read_json(t.s[m.end():end], 'details')) is dict: return 'tool', start, end+len(_written_end)-1, call
+    if not t.s.startswith(_written_end, end): return
+    if type(call := _read_json(t.s[m.end():end], 'details')) is dict: return 'tool', start, end+len(_written_end)-1, call
 
 def _read_tool(t, start, pos):
     "The block of a call at `start`, whose tag ends at `pos`"

@@ -1,5 +1,6 @@
 """Replies and chats: properties on generated ones, hostile ones, and real files"""
 import json, sys, warnings
+from html import unescape
 import pytest
 from hypothesis import given, settings, strategies as st, HealthCheck
 from llmsurgery import chat
@@ -7,16 +8,17 @@ from llmsurgery.chat import *
 from conftest import shared, shared_files
 
 T = PartType
-slow = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large])
+slow = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 
 # ---- What is generated: texts made of what matters to a reply, calls with arguments of every kind, and chats
 
 block = mk_tr_details(Part(T.tool_result, '3', dict(id='doc', name='add', arguments=dict(a=1))))
 fence = mk_tr_details(Part(T.tool_result, '3', dict(id='doc', name='add', arguments=dict(a=1))), dialect='fence')
-bits = ['\n', '\n', '\n\n', ' ', '   ', '    ', '\r', '\r\n', '\t', 'text', '- ', '> ', '```', '~~~', '````', '`````', '`````py\n1', '`````result\n2', '```json', '```json {.tool}',
-    '```json {.usage}\n{}', "<details class='tool-usage-details'>", tool_dtls_tag, "<details class='token-usage-details'>", '<summary>', '</summary>', '</details>',
-    '<!--think_start-->', '<!--think_end-->', '- `f({})`', '  - `x`', '{"id":"a","name":"f"}', '{"id":"a","call":{"function":"f"}}', block, fence, block[:100], block[-60:],
-    block[100:], fence[:40], '\u2028', '\x85', '\x0b', '\x00', '🤖', '\ud800', '\x1b[31m', '.', '##### 🤖Reply🤖<!-- SOLVEIT_SEPARATOR_7f3a9b2c -->', '*[Response interrupted]*']
+bits = ['\n', '\n', '\n\n', ' ', '   ', '    ', '\r', '\r\n', '\t', 'text', '- ', '> ', '.', '🤖', '\u2028', '\x85', '\x0b', '\x00', '\ud800', '\x1b[31m',
+    '```', '~~~', '````', '`````', '`````py\n1', '`````result\n2', '```json', '```json {.tool}', '```json {.usage}\n{}', block, fence, block[:100], block[100:], block[-60:],
+    fence[:40], "<details class='tool-usage-details'>", tool_dtls_tag, "<details class='token-usage-details'>", '<summary>', '</summary>', '</details>',
+    '<!--think_start-->', '<!--think_end-->', '- `f({})`', '  - `x`', '{"id":"a","name":"f"}', '{"id":"a","call":{"function":"f"}}',
+    '##### 🤖Reply🤖<!-- SOLVEIT_SEPARATOR_7f3a9b2c -->', '*[Response interrupted]*']
 texts = st.lists(st.sampled_from(bits) | st.text(max_size=5), max_size=12).map(''.join)
 keys = st.sampled_from(['a','from','class','max-results','','é','a\nb', '`', '<b>', '\n```json {.tool}\n', '</summary>\n\n```json\n']) | st.text(max_size=5)
 scalars = st.none() | st.booleans() | st.integers(-2**70, 2**70) | st.floats(allow_nan=False) | texts
@@ -103,8 +105,6 @@ def test_normal_form(s, d):
     r = hist2fmt(fmt2hist(s), mx=None, dialect=d)
     assert hist2fmt(fmt2hist(r), mx=None, dialect=d)==r
 
-def strip_ids(ms): return [(m.role, [(p.type, p.text, {k:v for k,v in (p.data or {}).items() if k!='id'}) for p in m.content]) for m in ms]
-
 @given(texts, dialects)
 @slow
 def test_convert_keeps_all(s, d):
@@ -123,12 +123,13 @@ def test_convert_there_and_back(ms, d):
 
 # ---- Values of every kind
 
-def one(args, res='', **kw): return [Msg('assistant', [Part(T.tool_use, data=dict(id='x', name='f', arguments=args))]), Msg('tool', [Part(T.tool_result, res, dict(id='x', name='f'))]),
-    Msg('assistant', [Part(T.text, '.')])]
+def one(args, res=''):
+    return [Msg('assistant', [Part(T.tool_use, data=dict(id='x', name='f', arguments=args))]),
+        Msg('tool', [Part(T.tool_result, res, dict(id='x', name='f'))]), Msg('assistant', [Part(T.text, '.')])]
 
 @pytest.mark.parametrize('dialect', ['details','fence'])
-@pytest.mark.parametrize('v', ['a'*300_000, '`'*5000, '\n```\n\n</details>\n', '\ud800', 2**64, -2**200, float('inf'), 1e22, 1e-7, [], {}, [[[]]], None, '𝍁x𝍁', 'x \n', '\u2028\x0b\x85\r\r\n',
-    block, fence], ids=lambda o: repr(o)[:20])
+@pytest.mark.parametrize('v', ['a'*300_000, '`'*5000, '\n```\n\n</details>\n', '\ud800', '𝍁x𝍁', 'x \n', '\u2028\x0b\x85\r\r\n', block, fence,
+    2**64, -2**200, float('inf'), 1e22, 1e-7, [], {}, [[[]]], None], ids=lambda o: repr(o)[:20])
 def test_values(v, dialect):
     ms = one({'k': v, 'l': [v]}, v if isinstance(v, str) else 'r')
     assert fmt2hist(hist2fmt(ms, mx=None, dialect=dialect))==ms
@@ -143,7 +144,8 @@ def test_arguments_that_are_no_object(args):
     assert fmt2hist(hist2fmt(ms, mx=None))==ms
     assert [o.kind for o in check_chat([mk_msg('hi'), *ms])]==['arguments that are no object']
 
-@pytest.mark.parametrize('res,txt', [(3, '3'), (None, 'None'), ([1,'a'], "[1, 'a']"), ({'_full': 'x'}, 'x'), ({'_full': 2}, '2'), ({'_full': 1, 'b': 2}, "{'_full': 1, 'b': 2}"), ('', '')])
+@pytest.mark.parametrize('res,txt', [(3, '3'), (None, 'None'), ([1,'a'], "[1, 'a']"), ('', ''),
+    ({'_full': 'x'}, 'x'), ({'_full': 2}, '2'), ({'_full': 1, 'b': 2}, "{'_full': 1, 'b': 2}")])
 def test_results_become_text(res, txt):
     js = json.dumps(dict(id='x', call=dict(function='f', arguments={}), result=res))
     assert fmt2hist(f'{tool_dtls_tag}\n\n```json\n{js}\n```\n\n</details>')[1].content[0].text==txt
@@ -160,8 +162,8 @@ def reads(s, id='x1', name='f', args=dict(k='é <b>'), res=call_js['result']):
     return True
 
 @pytest.mark.parametrize('tag', ["<details class='tool-usage-details'>", tool_dtls_tag])
-@pytest.mark.parametrize('summ', ['', '<summary><code>f(k=&quot;é&quot;)</code></summary>\n', '<summary>f(k=é <b>…)</summary>\n', "<summary>f(k='a\n\n<b>\n</details>\n…)</summary>\n",
-    '<summary>f(k=<summary>a</summary>\n</summary> b)</summary>\n'])
+@pytest.mark.parametrize('summ', ['', '<summary><code>f(k=&quot;é&quot;)</code></summary>\n', '<summary>f(k=é <b>…)</summary>\n',
+    "<summary>f(k='a\n\n<b>\n</details>\n…)</summary>\n", '<summary>f(k=<summary>a</summary>\n</summary> b)</summary>\n'])
 @pytest.mark.parametrize('kw', [dict(), dict(indent=2), dict(ensure_ascii=False), dict(indent=2, ensure_ascii=False)])
 @pytest.mark.parametrize('server', [True, False])
 def test_details(tag, summ, kw, server):
@@ -175,12 +177,14 @@ def test_fence(n, kw, extra):
     js = json.dumps(dict(id='x1', name='f', args=dict(k='é <b>'), result=call_js['result'])|extra, **kw)
     assert reads(f"{'`'*n}json {{.tool}}\n{js}\n{'`'*n}")
 
-@pytest.mark.parametrize('args,val', [("{'n': 1000}", dict(n=1000)), ('{"n": 1000, "b": true}', dict(n=1000, b=True)), ("{'a': None, 'b': [1, 'x`y\\n)']}", dict(a=None, b=[1,'x`y\n)'])), ('{}', {})])
-@pytest.mark.parametrize('body,id', [('- `f(ARGS)`\n  - `RES`', None), ('- `f(ARGS)`\n  - `call_1`\n\n- `RES`', 'call_1'), ('- `f(ARGS)`\n  - `call_1`\n\n  - `RES`', 'call_1')])
+@pytest.mark.parametrize('args,val', [("{'n': 1000}", dict(n=1000)), ('{"n": 1000, "b": true}', dict(n=1000, b=True)),
+    ("{'a': None, 'b': [1, 'x`y\\n)']}", dict(a=None, b=[1,'x`y\n)'])), ('{}', {})])
+@pytest.mark.parametrize('body,id', [('- `f(ARGS)`\n  - `RES`', None), ('- `f(ARGS)`\n  - `call_1`\n\n- `RES`', 'call_1'),
+    ('- `f(ARGS)`\n  - `call_1`\n\n  - `RES`', 'call_1')])
 @pytest.mark.parametrize('res', ['1003.12', '', '&lt;b&gt; &amp; &#x27;x&#x27;', 'a `b` c'])
 def test_lists(args, val, body, id, res):
     b = body.replace('ARGS', args).replace('RES', res)
-    assert reads(f"<details class='tool-usage-details'>\n\n{b}\n\n</details>", id, args=val, res=res.replace('&lt;', '<').replace('&gt;', '>').replace('&amp;', '&').replace('&#x27;', "'"))
+    assert reads(f"<details class='tool-usage-details'>\n\n{b}\n\n</details>", id, args=val, res=unescape(res))
 
 def test_list_ids():
     b = "<details class='tool-usage-details'>\n\n- `f({'n': 1000})`\n  - `1003.12`\n\n</details>"
@@ -196,8 +200,9 @@ def test_ids(id): assert reads(mk_tr_details(Part(T.tool_result, 'r', dict(id=id
 def test_usage(usage):
     for s in f'a\n\n{usage}', f'a\n\n{usage}\n', f'{usage}\na', f'a\n{usage}': assert fmt2hist(s)==[Msg('assistant', [Part(T.text, 'a')])]
 
-@pytest.mark.parametrize('s', ['Usage: 3 tokens', '🧠🧠🧠', '- ⏳ `f(1)` ⏳', '*[Response interrupted]*', '<!--think_start-->\nopen', "<details class='token-usage-details'>\nmine\nmine\n</details>",
-    '```json {.usage}\nmine\n```', '`````py\n1\n`````', '`````result\n1\n`````', '`````py\n1\n`````\ntext\n`````result\n1\n`````', '````py\n1\n````\n`````result\n1\n`````'])
+@pytest.mark.parametrize('s', ['Usage: 3 tokens', '🧠🧠🧠', '- ⏳ `f(1)` ⏳', '*[Response interrupted]*', '<!--think_start-->\nopen',
+    "<details class='token-usage-details'>\nmine\nmine\n</details>", '```json {.usage}\nmine\n```', '`````py\n1\n`````', '`````result\n1\n`````',
+    '`````py\n1\n`````\ntext\n`````result\n1\n`````', '````py\n1\n````\n`````result\n1\n`````'])
 def test_prose(s): assert fmt2hist(f'a\n\n{s}')==[Msg('assistant', [Part(T.text, f'a\n\n{s}')])]
 
 def test_server_calls_are_dropped_and_stored():
@@ -208,9 +213,9 @@ def test_server_calls_are_dropped_and_stored():
 
 # ---- Nothing that somebody typed vanishes
 
-@pytest.mark.parametrize('old,new', [('"id"', '"ID"'), ('"id": "x1"', '"id": ""'), ('"id": "x1"', '"id": 3'), ('"call"', '"Call"'), ('"function"', '"fn"'), ('"f"', '""'), ('{\n', '{{\n'), ('"3"', "'3'"),
-    ('\n\n</details>', ''), ('\n```\n', '\n'), ('\n```\n', '\n``` x\n'), ('```json', '```js'), ('\n\n```json', '\n\nmine\n\n```json'), ('\n\n</details>', '\n\nmine\n\n</details>'), ('</details>', '</details>mine'),
-    ('<details', ' <details'), ('<details', 'x<details'), ("markdown='1'", 'open')])
+@pytest.mark.parametrize('old,new', [('"id"', '"ID"'), ('"id": "x1"', '"id": ""'), ('"id": "x1"', '"id": 3'), ('"call"', '"Call"'), ('"function"', '"fn"'), ('"f"', '""'),
+    ('{\n', '{{\n'), ('"3"', "'3'"), ('\n\n</details>', ''), ('\n```\n', '\n'), ('\n```\n', '\n``` x\n'), ('```json', '```js'), ('\n\n```json', '\n\nmine\n\n```json'),
+    ('\n\n</details>', '\n\nmine\n\n</details>'), ('</details>', '</details>mine'), ('<details', ' <details'), ('<details', 'x<details'), ("markdown='1'", 'open')])
 def test_broken_blocks_are_prose(old, new):
     good = mk_tr_details(Part(T.tool_result, '3', dict(id='x1', name='f', arguments={})))
     bad = good.replace(old, new, 1)
@@ -223,7 +228,8 @@ def test_broken_blocks_are_prose(old, new):
     assert ms[0].content[0].text==bad.strip() and ms[0].content[1].data['id']=='x1' and ms[-1].text=='b'
 
 @pytest.mark.parametrize('f', ['````', '~~~', '~~~~~', '``````'])
-@pytest.mark.parametrize('inner', [block, fence, "<details class='tool-usage-details'>\n\n- `f({})`\n  - `1`\n\n</details>", '<!--think_start-->a<!--think_end-->'])
+@pytest.mark.parametrize('inner', [block, fence, "<details class='tool-usage-details'>\n\n- `f({})`\n  - `1`\n\n</details>",
+    '<!--think_start-->a<!--think_end-->'])
 def test_shown_in_a_fence(f, inner):
     for info in '', 'md', ' md':
         s = f'{f}{info}\n{inner}\n{f}'
@@ -275,12 +281,14 @@ def searched(monkeypatch):
         return Probe.n
     return f
 
-big = 'x'*100
-hostile = ["<details class='tool-usage-details'>\n", tool_dtls_tag+'\n<summary>', tool_dtls_tag+'\n<summary>a</summary>\n\n```json\n{', block[:-10]+'\n', block[:-20]+'\n', '```json {.tool}\n{', '```json {.tool}\n{\n```\n',
-    '`'*5+'py\n1\n'+'`'*5+'\n', '`````py\n`````\n`````result\n', '```\n', '````\n```\n', '~~~\n', '``` `\n', '<!--think_start-->\n', "<details class='token-usage-details'>\n", "<details class='token-usage-details'>\n`a\n</details>\n",
-    "<details class='tool-usage-details'>\n\n- `f({'a': 1})`\n", "<details class='tool-usage-details'>\n\n- `f({'a': 1})`\n </details>\n", tool_dtls_tag+'\n<summary>'+'</summary>\n\n', 'a ```json {.tool} ', '\n'*20,
-    block+'\n', fence+'\n', block+'\n'+fence+'\n', '<!--think_start-->\n<!--think_end-->', '\n```json\n', '</summary>\n```json\n', '\n</details>', '    ```\n', '```json {.usage}\n{}\n```\n']
-ends = ['', '\n</details>', '</summary>\n\n```json\n{"id":"x","call":{"function":"f"},"result":"'+big*500+'"}\n```\n\n</details>', '\n```\n\n</details>', '<!--think_end-->', '`````\n', '```']
+old,token = "<details class='tool-usage-details'>\n", "<details class='token-usage-details'>\n"
+hostile = [old, token, tool_dtls_tag+'\n<summary>', tool_dtls_tag+'\n<summary>'+'</summary>\n\n', tool_dtls_tag+'\n<summary>a</summary>\n\n```json\n{',
+    block[:-10]+'\n', block[:-20]+'\n', block+'\n', fence+'\n', block+'\n'+fence+'\n', '```json {.tool}\n{', '```json {.tool}\n{\n```\n', 'a ```json {.tool} ',
+    '```json {.usage}\n{}\n```\n', '`````py\n1\n`````\n', '`````py\n`````\n`````result\n', '```\n', '````\n```\n', '~~~\n', '``` `\n', '    ```\n', '\n'*20,
+    token+'`a\n</details>\n', old+"\n- `f({'a': 1})`\n", old+"\n- `f({'a': 1})`\n </details>\n", '<!--think_start-->\n', '<!--think_start-->\n<!--think_end-->',
+    '\n```json\n', '</summary>\n```json\n', '\n</details>']
+ends = ['', '\n</details>', '</summary>\n\n```json\n{"id":"x","call":{"function":"f"},"result":"'+'x'*50_000+'"}\n```\n\n</details>', '\n```\n\n</details>',
+    '<!--think_end-->', '`````\n', '```']
 
 @pytest.mark.parametrize('end', ends, ids=range(len(ends)))
 @pytest.mark.parametrize('unit', hostile, ids=range(len(hostile)))
@@ -302,7 +310,8 @@ def test_two_thousand_unclosed():
     for unit in hostile: fmt2hist(unit*2000)
 
 def test_brackets():
-    for s in '['*100_000, '{"a":'*100_000, '{"id":"x","call":{"function":"f","arguments":'+'['*100_000+']'*100_000+'}}', '{"id":"x","call":{"function":"f","arguments":'+'['*600+']'*600+'}}':
+    def call(n): return '{"id":"x","call":{"function":"f","arguments":'+'['*n+']'*n+'}}'
+    for s in '['*100_000, '{"a":'*100_000, call(100_000), call(600), call(201):
         r = f'{tool_dtls_tag}\n\n```json\n{s}\n```\n\n</details>'
         assert fmt2hist(r)[0].text==r
         with pytest.raises(ValueError, match='line 1: .*(deep|read)'): fmt2hist(r, strict=True)
@@ -322,12 +331,15 @@ def test_deep_arguments_cannot_be_written():
 # ---- Checks and repairs
 
 ids = st.sampled_from(['a','b','c','']) | st.none()
+bad_names = st.sampled_from(['f','a.b','a_b','x'*70,'x'*65,'',None,'f\n'])
 any_parts = st.one_of(
     st.builds(lambda s: Part(T.text, s), st.sampled_from(['', ' ', 'hi', None])),
-    st.builds(lambda i,n,a: Part(T.tool_use, data=dict(id=i, name=n, arguments=a)), ids, st.sampled_from(['f','a.b','a_b','x'*70,'x'*65,'',None,'f\n']), st.sampled_from([{}, None, '{"a":1}', '[1]', 'x', [1]])),
-    st.builds(lambda i,n: Part(T.tool_result, 'r', dict(id=i, name=n)), ids, st.sampled_from(['f','a.b',None])),
-    st.sampled_from([Part(T.tool_use), Part(T.tool_result), Part(T.tool_use, data={}), Part(T.tool_use, data=dict(id='a', name='w', arguments={}, server=True)), Part(T.input_image, 'data:,')]))
-any_chats = st.lists(st.builds(Msg, st.sampled_from(['user','assistant','tool','tool','assistant','system']), st.lists(any_parts, max_size=3)), max_size=7)
+    st.builds(lambda i,n,a: Part(T.tool_use, data=dict(id=i, name=n, arguments=a)), ids, bad_names, st.sampled_from([{}, None, '{"a":1}', '[1]', 'x', [1]])),
+    st.builds(lambda i,n: Part(T.tool_result, 'r', dict(id=i, name=n)), ids, bad_names),
+    st.builds(lambda: Part(T.tool_use, data={})),
+    st.sampled_from([Part(T.tool_use), Part(T.tool_result), Part(T.tool_use, data=dict(id='a', name='w', arguments={}, server=True)), Part(T.input_image, 'data:,')]))
+roles = st.sampled_from(['user','assistant','tool','tool','assistant','system'])
+any_chats = st.lists(st.builds(Msg, roles, st.lists(any_parts, max_size=3)), max_size=7)
 
 @given(any_chats)
 @settings(slow, max_examples=600)
@@ -340,7 +352,6 @@ def test_repair(ms):
     assert repair_chat(fixed)==(fixed, [])
     assert bool(did)==bool(problems)
     if not problems: assert fixed==ms
-    assert {o.kind for o in problems}<={o.kind for o in did}|{'empty text','two user messages in a row','name that providers refuse','first message not from the user'}
     assert all(0<=o.pos<len(ms) for o in problems+did)
 
 @given(any_chats)
@@ -348,7 +359,7 @@ def test_repair(ms):
 def test_repair_keeps_texts_and_calls(ms):
     fixed,_ = repair_chat(ms)
     def calls(ms): return sum(p.type==T.tool_use for m in ms for p in m.content)
-    def texts(ms): return [p.text for m in ms for p in m.content if p.type==T.text and (p.text or '').strip() and p.text!='.']
+    def texts(ms): return [t for m in ms for p in m.content if p.type==T.text and (t := (p.text or '').strip()) not in ('','.')]
     assert calls(fixed)==calls(ms) and texts(fixed)==texts(ms)
 
 @given(chats)
@@ -356,8 +367,10 @@ def test_repair_keeps_texts_and_calls(ms):
 def test_a_reply_is_sound(ms): assert {o.kind for o in check_chat([mk_msg('hi'), *ms])}<={'name that providers refuse'}
 
 def test_check_is_linear():
-    def chat(n): return [mk_msg('hi'), Msg('assistant', [Part(T.tool_use, data=dict(id='x', name='a.b', arguments=3)) for _ in range(n)]),
-        *[Msg('tool', [Part(T.tool_result, '', dict(id='x', name='a.b'))]) for _ in range(n)], *[mk_msg('') for _ in range(n)]]
+    def chat(n):
+        uses = [Part(T.tool_use, data=dict(id='x', name='a.b', arguments=3)) for _ in range(n)]
+        results = [Msg('tool', [Part(T.tool_result, '', dict(id='x', name='a.b'))]) for _ in range(n)]
+        return [mk_msg('hi'), Msg('assistant', uses), *results, *[mk_msg('') for _ in range(n)]]
     for f in check_chat, repair_chat: assert steps(f, chat(400))<6*steps(f, chat(100))+2000
 
 # ---- Real files and exact examples
