@@ -532,10 +532,22 @@ def _add_part(p, segs, waiting):
     elif p.type in (PartType.text, PartType.refusal): segs.append((p.text or '').strip())
     elif p.type!=PartType.thinking: raise ValueError(f'a reply cannot hold {p!r}')
 
+class _Ran(str):
+    "The fence that holds what the host gave out for the one before it"
+
+_ran_before = '`````py\n`````\n\n'
+def _is_ran(m):
+    "Whether the user message `m` is what `fmt2hist` makes of such a fence"
+    if len(m.content)!=1 or not (s := m.content[0].text or '').startswith('`````result'): return False
+    return [o[:3] for o in _pieces(_ran_before+s)]==[('result', len(_ran_before), len(_ran_before+s))]
+
 def _segments(msgs):
-    "The texts and calls of `msgs` in order, as strings and dicts"
+    "The texts, calls and outputs of fences of `msgs` in order, as strings, dicts and `_Ran`"
     segs,waiting = [],defaultdict(deque)
     for i,m in enumerate(msgs):
+        if m.role=='user' and i and _is_ran(m):
+            segs.append(_Ran(m.content[0].text))
+            continue
         if m.role not in ('assistant','tool'): raise ValueError(f'message {i} of a reply is of role {m.role!r}')
         for p in m.content:
             if m.role=='assistant': _add_part(p, segs, waiting)
@@ -561,7 +573,7 @@ def _guarded(blocks, first):
 def _reads_back(reply, spans): return spans==[o[:3] for o in _pieces(reply)]
 
 def hist2fmt(
-    msgs, # Messages of roles `assistant` and `tool`
+    msgs, # Messages of roles `assistant` and `tool`, and of `user` where they hold the output of a fence that the host ran
     mx:int|None=2000, # Length at which results are cut, and at five times this strings in arguments; None keeps everything
     dialect:str='details', # How calls are written: `details` or `fence`
 )->str:
@@ -569,8 +581,8 @@ def hist2fmt(
     _check_dialect(dialect)
     segs = _segments(msgs := list(msgs))
     if not msgs: return ''
-    if not isinstance(next((o for o in reversed(segs) if isinstance(o, str) or not o['server']), None), str): segs.append('.')
-    blocks = [('prose',o) if isinstance(o, str) else ('tool',_write_block(o, mx, dialect)) for o in segs]
+    if type(next((o for o in reversed(segs) if isinstance(o, str) or not o['server']), None)) is not str: segs.append('.')
+    blocks = [('result',o) if isinstance(o, _Ran) else ('prose',o) if isinstance(o, str) else ('tool',_write_block(o, mx, dialect)) for o in segs]
     reply,spans = _join(blocks)
     if not any([m in s for kind,s in blocks if kind=='prose' for m in (*_marks, '```', '~~~')]): return reply
     for first in False,True:

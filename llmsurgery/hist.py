@@ -149,7 +149,10 @@ def prep_img(self:Message,
     return data
 
 @patch
-def media_extra(self:Message, aim_info:dict, max_im_sz:int|None)->list:
+def media_extra(self:Message,
+    aim_info:dict, # What the model takes, as for `to_media`
+    max_im_sz:int|None # Most pixels of a side
+)->list:
     "More media to send with this message, each a tag and then its bytes; for a host to override"
     return []
 
@@ -334,14 +337,15 @@ def _user_content(m, parts):
         else: raise ValueError(f'a user message cannot hold {p!r}')
     return '\n\n'.join(res)
 
-def _is_fence_result(m): return len(m.content)==1 and m.content[0].type==PartType.text and (m.content[0].text or '').startswith('`````result')
+def _is_fence_text(s): return s.startswith('`````result') and s.endswith('\n`````')
+def _is_fence_result(m): return len(m.content)==1 and m.content[0].type==PartType.text and _is_fence_text(m.content[0].text or '')
 
 def _turns(msgs):
     "`(user message or None, messages of the reply)` for each turn; a system message is a turn of its own"
     res = []
     for m in msgs:
-        if m.role=='user' and _is_fence_result(m) and res and res[-1][1]: m = Msg('assistant', m.content)
-        if m.role in ('user', 'system'): res.append((m, []))
+        if m.role=='user' and _is_fence_result(m) and res and res[-1][1]: res[-1][1].append(m)
+        elif m.role in ('user', 'system'): res.append((m, []))
         elif m.role not in ('assistant', 'tool'): raise ValueError(f'message of unknown role {m.role!r}')
         else:
             if not res or res[-1][0] and res[-1][0].role=='system': res.append((None, []))
@@ -486,7 +490,7 @@ def reply2dlg(
     for m,nxt in zip(msgs, [*msgs[1:], None]):
         results = iter(nxt.content if nxt and nxt.role=='tool' else ())
         for p in m.content:
-            if p.type==PartType.text: res.mk_message(p.text, msg_type=snote)
+            if p.type==PartType.text: res.mk_message(p.text, msg_type=snote, meta=dict(fence_result=True) if m.role=='user' else None)
             elif p.type==PartType.tool_use: _add_call(res, p.data, next(results).text)
     if 'json {.tool}' in reply and reply_dialect(reply)=='fence': res.meta['reply_dialect'] = 'fence'
     return res
@@ -512,14 +516,12 @@ def dlg2reply(
     dialect:str|None=None # How calls are written, `details` or `fence`; by default as they were
 )->str:
     "The reply that the dialog stands for; ids that were made for calls are noted in their metadata; `ValueError`, naming the message, where code is no tool call, or for a prompt"
-    parts,results = [],[]
+    msgs = [Msg('assistant', []), Msg('tool', [])]
     taken = {m.meta.get('tool_id') for m in sub if isinstance(m.meta.get('tool_id'), str)}
     for m in sub:
         if m.msg_type==sprompt: raise ValueError(f'message {m.id} is a prompt: a reply holds notes and tool calls')
-        if m.msg_type!=scode:
-            if not _is_record(m): parts.append(Part(PartType.text, m.content))
-            continue
-        call,result = _closed_call(m, taken)
-        parts.append(call)
-        results.append(result)
-    return hist2fmt([Msg('assistant', parts), Msg('tool', results)], None, dialect or sub.meta.get('reply_dialect', 'details'))
+        if m.msg_type==scode:
+            for to,p in zip(msgs[-2:], _closed_call(m, taken)): to.content.append(p)
+        elif m.meta.get('fence_result') and _is_fence_text(m.content): msgs += Msg('user', [Part(PartType.text, m.content)]),Msg('assistant', []),Msg('tool', [])
+        elif not _is_record(m): msgs[-2].content.append(Part(PartType.text, m.content))
+    return hist2fmt(msgs, None, dialect or sub.meta.get('reply_dialect', 'details'))
