@@ -71,6 +71,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                  'llmsurgery.chat._next_block': ('chat.html#_next_block', 'llmsurgery/chat.py'),
                                  'llmsurgery.chat._next_fence_call': ('chat.html#_next_fence_call', 'llmsurgery/chat.py'),
                                  'llmsurgery.chat._next_start': ('chat.html#_next_start', 'llmsurgery/chat.py'),
+                                 'llmsurgery.chat._nexts': ('chat.html#_nexts', 'llmsurgery/chat.py'),
                                  'llmsurgery.chat._part_call': ('chat.html#_part_call', 'llmsurgery/chat.py'),
                                  'llmsurgery.chat._past_eol': ('chat.html#_past_eol', 'llmsurgery/chat.py'),
                                  'llmsurgery.chat._pieces': ('chat.html#_pieces', 'llmsurgery/chat.py'),

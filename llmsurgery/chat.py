@@ -111,8 +111,9 @@ class _Text:
     "A text between two newlines, and a memory of searches"
     def __init__(self, s):
         self.s,self.n,self.seen,self.fences = f'\n{s}\n', len(s)+1, {}, {}
-        self.runs = [o for o in ('```','~~~') if o[0] in s]
         self.openers = [o for o in (_opener,_thought) if o in self.s]
+        self.runs = [o for o in ('```','~~~') if o[0] in s]
+        self.next = dict.fromkeys(self.openers+self.runs, -1)
 
     def find(self, sub, pos):
         "Index of the first `sub` from `pos` on, the length of the text where there is none; free where the last search for `sub` passed `pos`"
@@ -177,7 +178,7 @@ def _read_json(js, dialect):
     try: c = _mk_call(js2obj(js), dialect)
     except ValueError as e: return f'its JSON cannot be read: {e}'
     except RecursionError: return 'its JSON is nested too deeply'
-    if isinstance(c, str) or js.count('[')+js.count('{')<200: return c
+    if isinstance(c, str) or len(js)<400 or js.count('[')+js.count('{')<200: return c
     return 'its JSON is nested too deeply' if _too_deep([c['arguments'], c['result']]) else c
 
 # %% ../nbs/02_chat.ipynb #deb17a5e
@@ -211,7 +212,7 @@ def _read_list(body):
 _tag = re.compile(r"<details class='(tool|token)-usage-details'(?: markdown='1')?>")
 _sum = re.compile(r'[ \t\r\n]*+<summary>')
 _json = re.compile(r'(?:[ \t\r]*+\n)++(`{3,}+)json[ \t\r]*+(?=\n)')
-_written,_written_end = re.compile(r"<details [^>\n]*>\n(?:<summary>[^\n]*</summary>\n)?\n```json\n"), '\n```\n\n</details>\n'
+_written,_written_end = re.compile(r"<details class='tool-usage-details'(?: markdown='1')?>\n(?:<summary>[^\n]*</summary>\n)?\n```json\n"), '\n```\n\n</details>\n'
 _close = re.compile(r'(?:[ \t\r]*+\n)++</details>(?=[ \t\r]*+\n)')
 
 def _json_line(t, pos, end):
@@ -258,7 +259,6 @@ def _read_written(t, start):
 
 def _read_tool(t, start, pos):
     "The block of a call at `start`, whose tag ends at `pos`"
-    if found := _read_written(t, start): return found
     stop = min(t.find(_opener, pos)+1, t.n)
     if m := _json_line(t, pos, stop): return _read_json_block(t, start, m)
     end = _details_end(t, pos, _next_block(t, pos))
@@ -316,22 +316,30 @@ def _read_fence(t, l):
 # %% ../nbs/02_chat.ipynb #bf552896
 _marks = "<details class='to", '<!--think_start-->', 'json {.', '`````result'
 
+def _nexts(t, subs, pos):
+    "The first of each of `subs` from `pos` on; here and in the next two, `pos` must not fall from call to call"
+    for o in subs:
+        if (i := t.next[o])<pos: t.next[o] = i = t.n if (i := t.s.find(o, pos))<0 else i
+        yield o,i
+
 def _fence_between(t, run, pos, end):
-    "The first `_Line` from `pos` on that starts with `run`, if it is before `end`; from call to call, `pos` must not fall"
-    if t.find(run, pos)>=end: return
+    "The first `_Line` from `pos` on that starts with `run`, if it is before `end`"
     if t.fences.get(run, (0,))[0]<pos: t.fences[run] = _fence_line(t, run, pos, t.n) or _Line(t.n, t.n, t.n)
     if t.fences[run].start<end: return t.fences[run]
 
 def _next_start(t, pos):
     "Start of the next line from `pos` on that may begin something, and its `_Line` where it is a fence's"
-    start,line = min([t.n, *[t.find(o, pos-1)+1 for o in t.openers]]),None
-    for run in t.runs:
-        if l := _fence_between(t, run, pos, start): start,line = l.start,l
+    start,line = t.n,None
+    for _,i in _nexts(t, t.openers, pos-1):
+        if i<start: start = i+1
+    for run,i in _nexts(t, t.runs, pos):
+        if i<start and (l := _fence_between(t, run, pos, start)): start,line = l.start,l
     return start,line
 
 def _read(t, start, fence):
     "What the line at `start` begins"
     if fence: return _read_fence(t, fence)
+    if found := _read_written(t, start): return found
     if t.s.startswith('<!', start): return _read_thinking(t, start)
     if not (m := _tag.match(t.s, start)): return None, start, t.eol(start), None
     return (_read_tool if m[1]=='tool' else _read_usage)(t, start, m.end())
@@ -396,10 +404,10 @@ class _Turn:
 
     def end_text(self, default=''):
         "Make a part of the paragraphs that are pending"
-        if not (text := '\n\n'.join(self.paras) or default): return
-        self.paras = []
+        if not (self.paras or default): return
         self.flush()
-        self.parts.append(Part(_text, text))
+        self.parts.append(Part(_text, '\n\n'.join(self.paras) or default))
+        self.paras = []
 
     def add_call(self, c):
         self.end_text()
