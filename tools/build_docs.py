@@ -5,7 +5,7 @@
 Reads what `nbdev-docs` reads: the notebooks, `nbs/_quarto.yml` and `pyproject.toml`. Each page has a Markdown copy, which `llms.txt` lists.
 Exits 1 where a link leads nowhere. No link depends on where the site is served.
 """
-import json, os, re, shutil, sys, tempfile
+import ast, json, os, re, shutil, sys, tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -37,14 +37,28 @@ def relink(txt, cfg):
     if cfg.doc_host: txt = txt.replace(f']({cfg.doc_url.rstrip("/")}/', '](/')
     return txt if cfg.git_url else re.sub(r'^\[source\]\(/blob/.*\n+', '', txt, flags=re.M)
 
-def symbol_doc(c):
-    "The Markdown that `show_doc` put out in cell `c`, without what only the run that made it knows of types"
-    md = '\n\n'.join(''.join(o['data']['text/markdown']) for o in c['outputs'] if 'data' in o)
-    return md.replace('__main__.', '').replace(':NoneType=None', '=None')
+def class_heads(lib):
+    "By name, each class of the package at `lib` as its source tells what it holds: the line that names it, and its fields"
+    res = {}
+    for p in lib.glob('*.py'):
+        lines = (txt := p.read_text(encoding='utf-8')).splitlines()
+        for c in ast.parse(txt).body:
+            if not isinstance(c, ast.ClassDef): continue
+            fields = [f for f in c.body if isinstance(f, (ast.Assign, ast.AnnAssign)) and not lines[f.lineno-1].lstrip().startswith('_')]
+            head = [f'class {c.name}({", ".join(map(ast.unparse, c.bases))}):'] if c.bases else [f'class {c.name}:']
+            res[c.name] = '\n'.join(head + ([l for f in fields for l in lines[f.lineno-1:f.end_lineno]] or ['    ...']))
+    return res
 
-def page_cell(c, cfg):
+def symbol_doc(c, heads):
+    "The Markdown that `show_doc` put out in cell `c`, without what only the run that made it knows of types; where it knows no parameters, the class's fields"
+    md = '\n\n'.join(''.join(o['data']['text/markdown']) for o in c['outputs'] if 'data' in o)
+    md = md.replace('__main__.', '').replace(':NoneType=None', '=None')
+    md = re.sub(r'(\n    \*\*\w+)\n(\)->.*?:) (# .*)', r'\1 \3\n\2', md) # what is said of `**kw` was put after the result
+    return re.sub(r'def (\w+)\(\n    \*args, \*\*kw\w+\n\):', lambda m: heads.get(m[1], m[0]), md)
+
+def page_cell(c, cfg, heads):
     "Cell `c` of a processed notebook as smalldocs needs it: docs of a symbol are Markdown of the page, not output of code"
-    if is_shown_doc(c): c = dict(cell_type='markdown', metadata={}, source=symbol_doc(c))
+    if is_shown_doc(c): c = dict(cell_type='markdown', metadata={}, source=symbol_doc(c, heads))
     if c['cell_type']=='markdown': return {**c, 'source':relink(re.sub(r'\A(#\|.*\n?)+', '', ''.join(c['source'])), cfg)}
     for o in c.get('outputs', []):
         if 'text/markdown' in (data := o.get('data') or {}): data['text/markdown'] = relink(''.join(data['text/markdown']), cfg)
@@ -55,9 +69,10 @@ def stage(folder, cfg):
     refresh_quarto_yml()
     nbdev_sidebar.__wrapped__()
     shutil.copytree(proc_nbs(n_workers=0, force=True), folder)
+    heads = class_heads(cfg.lib_path)
     for p in folder.rglob('*.ipynb'):
         nb = json.loads(p.read_text(encoding='utf-8'))
-        nb['cells'] = [page_cell(c, cfg) for c in nb['cells']]
+        nb['cells'] = [page_cell(c, cfg, heads) for c in nb['cells']]
         p.write_text(json.dumps(nb), encoding='utf-8')
 
 # --- the site
