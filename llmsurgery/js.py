@@ -26,11 +26,12 @@ def js2obj(
     numbers=None # For speed: a function from the object to those parts of it that may hold numbers
 ):
     "The object that JSON text `s` stands for; `ValueError`, with line and column, where it is not JSON or nested too deeply"
-    try: o = orjson.loads(s)
-    except orjson.JSONDecodeError: pass
-    else:
-        if _floats_ok(numbers(o) if numbers else o, lambda x: abs(x)<2**63): return o
-    try: return json.loads(s if isinstance(s, str) else str(s, 'utf-8', 'surrogatepass'))
+    try:
+        try: o = orjson.loads(s)
+        except orjson.JSONDecodeError: pass
+        else:
+            if _floats_ok(numbers(o) if numbers else o, lambda x: abs(x)<2**63): return o
+        return json.loads(s if isinstance(s, str) else str(s, 'utf-8', 'surrogatepass'))
     except RecursionError: raise ValueError('JSON nested too deeply') from None
 
 # %% ../nbs/00a_js.ipynb #b4d1a9d1
