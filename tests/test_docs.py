@@ -145,8 +145,8 @@ def test_no_section_is_empty(shown):
 
 # --- in a browser
 
-chromium = shutil.which('chromium') or shutil.which('chromium-browser')
-needs_browser = pytest.mark.skipif(not chromium, reason="Debian's package chromium is not installed")
+chromium = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser', 'google-chrome'))), None)
+needs_browser = pytest.mark.skipif(not chromium, reason="there is no Chromium, such as Debian's package chromium has")
 args = ('--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync').split()
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -1,7 +1,7 @@
 """The project itself: its metadata, its README's commands, and what importing each module costs and promises"""
 import ast, configparser, importlib, inspect, json, re, subprocess, sys, tempfile, tomllib
 from pathlib import Path
-import pytest
+import pytest, yaml
 
 root = Path(__file__).parents[1]
 nbs = sorted((root/'nbs').glob('*.ipynb'))
@@ -42,6 +42,14 @@ def test_version_is_the_same_everywhere():
     assert f"## [{llmsurgery.__version__}]" in (root/'CHANGELOG.md').read_text(encoding='utf-8')
 
 def test_no_address_is_made_up(): assert 'urls' not in proj['project']
+
+def test_every_python_that_is_named_is_tried():
+    "In .ci/run, which the workflow runs too"
+    named = re.findall(r'Python :: (3\.\d+)', ' '.join(proj['project']['classifiers']))
+    script = (root/'.ci'/'run').read_text(encoding='utf-8')
+    assert named[0]==settings()['min_python'] and f'find_python {named[0]}' in script and f'for v in {" ".join(named[1:])};' in script
+    all_ = yaml.safe_load((root/'.github'/'workflows'/'test.yaml').read_text(encoding='utf-8'))['jobs']['all']['steps']
+    assert all_[1]['with']['python-version'].split()==named[::-1] and all_[2]=={'run':'bash .ci/run'}
 
 # --- README
 
