@@ -139,8 +139,17 @@ def test_no_section_is_empty(shown):
     "A heading, then one that is no part of it, says that a reader was forgotten"
     bad = []
     for p,t in shown.items():
-        heads = [(m[1], m[2], m.end(), m.start()) for m in re.finditer(r'^(#+) (.*)$', re.sub(r'^```.*?^```', lambda m: re.sub(r'[^\n]', '.', m[0]), t, flags=re.M|re.S), re.M)]
+        heads = [(m[1], m[2], m.end(), m.start()) for m in re.finditer(r'^(#+) (.*)$', re.sub(r'^(```+).*?^\1', lambda m: re.sub(r'[^\n]', '.', m[0]), t, flags=re.M|re.S), re.M)]
         bad += [f'{p}: {a[1]}' for a,b in zip(heads, heads[1:]) if len(b[0])<=len(a[0]) and not t[a[2]:b[3]].strip()]
+    assert not bad
+
+def test_no_heading_repeats_a_symbols_name(shown):
+    "Or else links to the symbol lead to that heading, whose anchor is the same"
+    bad = []
+    for p,t in shown.items():
+        heads = re.findall(r'^##+ (.*)$', re.sub(r'^(```+).*?^\1', '', t, flags=re.M|re.S), re.M)
+        slugs = [h.lower().replace('\\', '') for h in heads]
+        bad += [f'{p}: {name}' for page,name,_ in symbols() if page==p and slugs.count(name.lower())>1]
     assert not bad
 
 # --- in a browser

@@ -52,7 +52,7 @@ def class_heads(lib):
 def symbol_doc(c, heads):
     "The Markdown that `show_doc` put out in cell `c`, without what only the run that made it knows of types; where it knows no parameters, the class's fields"
     md = '\n\n'.join(''.join(o['data']['text/markdown']) for o in c['outputs'] if 'data' in o)
-    md = md.replace('__main__.', '').replace(':NoneType=None', '=None')
+    md = re.sub(r'\b(?:__main__|llmsurgery\.\w+)\.(?=[A-Z])', '', md).replace(':NoneType=None', '=None')
     md = re.sub(r'(\n    \*\*\w+)\n(\)->.*?:) (# .*)', r'\1 \3\n\2', md) # what is said of `**kw` was put after the result
     return re.sub(r'def (\w+)\(\n    \*args, \*\*kw\w+\n\):', lambda m: heads.get(m[1], m[0]), md)
 
