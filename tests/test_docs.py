@@ -222,6 +222,8 @@ def test_search_leads_to_a_symbols_section(page, name, url, tab):
     if page not in pages: pytest.skip(f'no module {page} yet')
     tab.goto(f'{url}/index.html')
     tab.fill('.smalldocs-search input', name)
+    tab.wait_for_selector('.search-result')
+    assert tab.evaluate(contrast, '.search-result div')[0]>=4.5
     tab.locator('.search-result').first.click()
     tab.wait_for_url(f'{url}/{page}.html#{name}')
     tab.wait_for_function(f"Math.abs(document.getElementById('{name}').getBoundingClientRect().top) < innerHeight/2")
