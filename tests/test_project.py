@@ -72,7 +72,7 @@ def tracked():
 
 def test_no_tracked_file_names_this_machine_or_a_registry():
     here = {f'{p.as_posix()}/' for p in (root, root.parent, Path.home()) if p not in (Path('/'), Path(tempfile.gettempdir()))}
-    hosts = {'.'.join(h) for h in [('pypi', 'org'), ('pythonhosted', 'org'), ('registry', 'npmjs'), ('deb', 'debian')]}
+    hosts = {'.'.join(h) for h in [('pypi', 'org'), ('python' 'hosted', 'org'), ('registry', 'npmjs'), ('deb', 'debian')]}
     bad = []
     for f in tracked():
         txt = (root/f).read_bytes().decode('utf-8', 'replace')
