@@ -462,6 +462,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                       'llmsurgery.providers._kept': ('providers.html#_kept', 'llmsurgery/providers.py'),
                                       'llmsurgery.providers._led': ('providers.html#_led', 'llmsurgery/providers.py'),
                                       'llmsurgery.providers._misplaced': ('providers.html#_misplaced', 'llmsurgery/providers.py'),
+                                      'llmsurgery.providers._one_text': ('providers.html#_one_text', 'llmsurgery/providers.py'),
+                                      'llmsurgery.providers._only_text': ('providers.html#_only_text', 'llmsurgery/providers.py'),
                                       'llmsurgery.providers._openai_answer': ('providers.html#_openai_answer', 'llmsurgery/providers.py'),
                                       'llmsurgery.providers._openai_block': ('providers.html#_openai_block', 'llmsurgery/providers.py'),
                                       'llmsurgery.providers._openai_call': ('providers.html#_openai_call', 'llmsurgery/providers.py'),

@@ -11,6 +11,7 @@ import re
 from base64 import b64decode, b64encode
 from collections import defaultdict, deque
 from hashlib import md5
+from functools import lru_cache
 from itertools import groupby
 from math import isfinite
 from pathlib import Path
@@ -127,6 +128,7 @@ def _keep(p, fmt, block, plain):
 # %% ../nbs/04_providers.ipynb #ad275c62
 def _plain(o):
     "The SDK's object, or container of such, as plain dicts and lists"
+    if isinstance(o, str) or o is None: return o
     if isinstance(o, dict): return {k:_plain(v) for k,v in o.items()}
     if isinstance(o, (list,tuple)): return [_plain(v) for v in o]
     if isinstance(o, bytes): return b64encode(o).decode()
@@ -248,6 +250,11 @@ def _turns(
 
 # %% ../nbs/04_providers.ipynb #724f6d23
 def _blank(p): return not p.text or p.text.isspace()
+
+def _one_text(m):
+    "The text of a message that is one text and nothing else, as most are; None for others"
+    if len(m.content)==1 and (p := m.content[0]).type==_text and not p.data and not _blank(p): return _clean(p.text)
+
 def _says_dot(m): return m.role=='user' or (m.role=='assistant' and all([p.type==_text for p in m.content]))
 
 # %% ../nbs/04_providers.ipynb #29723a6d
@@ -277,6 +284,10 @@ def _result_part(
     if len(parts)>1 or any(p!=Part(_text, p.text) for p in parts): data['parts'] = parts
     return Part(_result, _joined(parts), data)
 
+def _only_text(p):
+    "The text of the result `p`, None where it has parts"
+    return None if p.data.get('parts') else _clean(p.text or '')
+
 def _result_parts(p):
     "Texts, none of them empty, and media of the result `p`"
     ps = p.data.get('parts') or []
@@ -303,10 +314,10 @@ def _anthropic_media(p, role):
 _anthropic_id = re.compile('[a-zA-Z0-9_-]+').fullmatch
 
 def _anthropic_result(p):
-    ps = _result_parts(p)
-    block = dict(type='tool_result', tool_use_id=_safe_id(p.data['id'], _anthropic_id))
-    if len(ps)==1 and ps[0].type==_text and not ps[0].data: block['content'] = _clean(ps[0].text)
-    elif ps: block['content'] = [_anthropic_block(o, 'user') for o in ps]
+    block,content = dict(type='tool_result', tool_use_id=_safe_id(p.data['id'], _anthropic_id)),_only_text(p)
+    if content is None: content = [_anthropic_block(o, 'user') for o in _result_parts(p)]
+    elif content.isspace(): content = ''
+    if content: block['content'] = content
     if not p.data.get('is_error'): return block
     return {'content':'.', **block, 'is_error':True}
 
@@ -360,6 +371,7 @@ def _anthropic_keep(block, role):
 def _sends_none(p, calls, results): return (p.type==_use and p.data['id'] in calls) or (p.type==_server_result and p.data.get('id') in results)
 
 def _anthropic_blocks(m, last):
+    if (s := _one_text(m)) is not None: return [dict(type='text', text=s)]
     parts = m.content
     if m.role=='assistant' and any([_is_server(p) for p in parts]):
         calls,results = _unpaired(parts, 'anthropic', _anthropic_part)
@@ -487,12 +499,14 @@ def _openai_results(ms):
     "The messages for those of tools, which stand together"
     res,media = [],[]
     for p in (p for m in ms for p in m.content):
-        ps = _result_parts(p)
-        res.append(dict(role='tool', tool_call_id=_safe_id(p.data['id'], _openai_id), content=_clean(_joined(ps))))
+        ps,text = (),_only_text(p)
+        if text is None: text = _clean(_joined(ps := _result_parts(p)))
+        res.append(dict(role='tool', tool_call_id=_safe_id(p.data['id'], _openai_id), content=text))
         if found := [_openai_block(o, 'user') for o in ps if o.type!=_text]: media += dict(type='text', text=f"Media in the result of call {p.data['id']!r}:"), *found
     return [*res, dict(role='user', content=media)] if media else res
 
 def _openai_one(m):
+    if (s := _one_text(m)) is not None: return dict(role=m.role, content=s)
     if m.role=='system': return dict(role='system', content=_clean(m.text)) if m.text.strip() else None
     return _openai_said(m) if m.role=='assistant' else dict(role='user', content=_content([b for p in m.content if (b := _openai_block(p, 'user')) is not None] or [dict(type='text', text='.')]))
 
@@ -575,9 +589,9 @@ _responses_id = re.compile('.{1,64}').fullmatch
 def _said(**content): return dict(type='message', role='assistant', content=[content])
 
 def _responses_output(p):
-    ps = _result_parts(p)
-    texts = len(ps)<2 and all(o==Part(_text, o.text) for o in ps)
-    return dict(type='function_call_output', call_id=_safe_id(p.data['id'], _responses_id), output=_clean(_joined(ps)) if texts else [_responses_input(o) for o in ps])
+    out = _only_text(p)
+    if out is None: out = [_responses_input(o) for o in _result_parts(p)]
+    return dict(type='function_call_output', call_id=_safe_id(p.data['id'], _responses_id), output=out or '')
 
 def _responses_plain(p, role='assistant'):
     "The item for part `p`, but for what is kept in its data; None where there is none"
@@ -663,13 +677,17 @@ def _responses_said(m, odd):
 
 def _responses_answer(p, odd):
     "The item for the result `p`, of the shape that its call has"
-    was,plain = p.data.get('responses') or {},_responses_plain(p)
+    was = p.data.get('responses') or {}
     function = was.get('type', 'function_call_output')=='function_call_output'
-    if p.data['id'] not in odd: return _responses_item(p) if function else plain
+    if p.data['id'] not in odd and function: return _responses_item(p)
+    plain = _responses_plain(p)
+    if p.data['id'] not in odd: return plain
     if function: return {**plain, 'type':'custom_tool_call_output'}
     return _kept(p, 'responses', _responses_part, 'assistant') or {**was, 'output':plain['output']}
 
 def _responses_items(m, odd):
+    s = _one_text(m)
+    if s is not None: return [_said(type='output_text', text=s, annotations=[]) if m.role=='assistant' else dict(type='message', role=m.role, content=[dict(type='input_text', text=s)])]
     if m.role=='tool': return [_responses_answer(p, odd) for p in m.content]
     if m.role=='assistant': return _responses_said(m, odd)
     return [dict(type='message', role=m.role, content=[b for p in m.content if (b := _responses_input(p)) is not None] or [dict(type='input_text', text='.')])]
@@ -739,10 +757,12 @@ def responses2chat(
 
 # %% ../nbs/04_providers.ipynb #e985eedd
 _humps = re.compile('(?<=[a-z0-9])[A-Z]')
+@lru_cache(1000)
 def _snake(s): return _humps.sub(lambda m: '_'+m[0].lower(), s)
 
 def _gemini_norm(o):
     "`o` with its own names in snake case, and bytes in the usual alphabet; what functions are given and give is left as it is"
+    if isinstance(o, str): return o
     if isinstance(o, list): return [_gemini_norm(v) for v in o]
     if not isinstance(o, dict): return o
     res = {}
@@ -763,8 +783,10 @@ def _gemini_media(p):
     return dict(text=_instead(p, 'Gemini'))
 
 def _gemini_result(p, name):
-    blocks = [dict(text=_clean(o.text)) if o.type==_text else _gemini_media(o) for o in _result_parts(p)]
-    text,media = '\n'.join([b['text'] for b in blocks if 'text' in b]),[b for b in blocks if 'text' not in b]
+    text,media = _only_text(p),[]
+    if text is None:
+        blocks = [dict(text=_clean(o.text)) if o.type==_text else _gemini_media(o) for o in _result_parts(p)]
+        text,media = '\n'.join([b['text'] for b in blocks if 'text' in b]),[b for b in blocks if 'text' not in b]
     f = dict(id=p.data['id'], name=name, response={'error' if p.data.get('is_error') else 'output': text})
     return dict(function_response=f|dict(parts=media) if media else f)
 
@@ -827,6 +849,7 @@ def _gemini_block(p, role, names):
     return block if block and (p.type!=_result or block['function_response'].get('name')==name) else _gemini_plain(p, name)
 
 def _gemini_blocks(m, names):
+    if (s := _one_text(m)) is not None: return [dict(text=s)]
     parts = m.content
     if m.role=='assistant' and any([_is_server(p) for p in parts]):
         calls,results = _unpaired(parts, 'gemini', _gemini_part)
