@@ -58,6 +58,11 @@ def test_broken_links_are_found(tmp_path):
     assert set(build_docs().broken_links(tmp_path))=={'b/index.html: no anchor ../a.html#no', 'b/index.html: no file ../gone.html', 'a.html: no anchor #no',
         'a.html: no file no.png', 'a.html: no file /a.html', 'a.html.md: no file no.html.md', 'llms.txt: no file c.html.md'}
 
+def test_only_a_site_is_replaced(tmp_path):
+    (tmp_path/'mine.txt').write_text('mine')
+    r = run('tools/build_docs.py', tmp_path)
+    assert r.returncode==1 and 'is no site' in r.stderr and (tmp_path/'mine.txt').read_text()=='mine'
+
 @pytest.fixture
 def copy(tmp_path):
     "A copy of the project that a test may change"

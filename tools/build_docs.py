@@ -152,8 +152,9 @@ def build(out):
     return problems + list(broken_links(out))
 
 def main():
+    out = Path(sys.argv[1]).absolute() if len(sys.argv)>1 else get_config(root).doc_path
+    if out.exists() and not (out/'site_libs').is_dir(): sys.exit(f'{out} is there and is no site: it would be replaced')
     os.chdir(root)
-    out = Path(sys.argv[1] if len(sys.argv)>1 else get_config().doc_path).absolute()
     problems = build(out)
     print(*problems, f"{len(list(out.rglob('*.html')))} pages in {out.relative_to(root) if out.is_relative_to(root) else out}, {len(problems)} problems", sep='\n')
     sys.exit(bool(problems))
