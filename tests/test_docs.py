@@ -120,7 +120,9 @@ def has_help(p):
 
 def undocumented(o):
     "The parameters of `o` that nothing is said of: beside them, in the docstring, or in the terminal"
-    if hasattr(o, '_fields'): return [f for f in o._fields if not re.search(rf'^ +{f}:.*# \S', inspect.getsource(o), re.M)]
+    if hasattr(o, '_fields'):
+        src = inspect.getsource(o) if '__annotations__' in vars(o) else '' # that of `namedtuple()` tells nothing
+        return [f for f in o._fields if not re.search(rf'^ +{f}:.*# \S', src, re.M)]
     if inspect.isclass(o) and ('__init__' not in vars(o) or issubclass(o, enum.Enum)): return []
     said, params = docments(o), inspect.signature(o, eval_str=True).parameters
     def ok(k, p): return k in ('self', 'cls') or said.get(k) or f'`{k}`' in o.__doc__ or has_help(p) or re.search(rf'\*\*{k}\b.*# \S', inspect.getsource(o))
@@ -192,7 +194,7 @@ def tab(browser, mode):
     tab, bad = ctx.new_page(), []
     tab.on('console', lambda m: bad.append(m.text) if m.type in ('error', 'warning') else None)
     tab.on('pageerror', lambda e: bad.append(str(e)))
-    tab.on('requestfailed', lambda r: bad.append(r.url))
+    tab.on('requestfailed', lambda r: bad.append(r.url) if r.failure!='net::ERR_ABORTED' else None) # aborted: the tab went on to another page
     tab.on('request', lambda r: None if r.url.startswith(('http://127.0.0.1:', 'data:')) else bad.append(r.url))
     yield tab
     ctx.close()

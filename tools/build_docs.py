@@ -5,7 +5,7 @@
 Reads what `nbdev-docs` reads: the notebooks, `nbs/_quarto.yml` and `pyproject.toml`. Each page has a Markdown copy, which `llms.txt` lists.
 Exits 1 where a link leads nowhere. No link depends on where the site is served.
 """
-import ast, json, os, re, shutil, sys, tempfile
+import ast, json, os, re, shutil, sys, tempfile, textwrap
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -37,28 +37,44 @@ def relink(txt, cfg):
     if cfg.doc_host: txt = txt.replace(f']({cfg.doc_url.rstrip("/")}/', '](/')
     return txt if cfg.git_url else re.sub(r'^\[source\]\(/blob/.*\n+', '', txt, flags=re.M)
 
-def class_heads(lib):
-    "By name, each class of the package at `lib` as its source tells what it holds: the line that names it, and its fields"
+def source(lines, node, stop=None):
+    "The lines of `node`, decorators included, up to node `stop` where one is given, without the indentation of the first"
+    start = min([node, *getattr(node, 'decorator_list', [])], key=lambda o: o.lineno).lineno-1
+    res = lines[start:node.end_lineno]
+    if stop: res = [*lines[start:stop.lineno-1], lines[stop.lineno-1].encode()[:stop.col_offset].decode()]
+    return textwrap.dedent('\n'.join(res)).rstrip()
+
+def fields_md(lines, c):
+    "Class `c` as its source tells what it holds: the line that names it, and its fields"
+    fields = [source(lines, f) for f in c.body if isinstance(f, (ast.Assign, ast.AnnAssign)) and not source(lines, f).startswith('_')]
+    return f'class {c.name}({", ".join(map(ast.unparse, c.bases))}):\n' + textwrap.indent('\n'.join(fields or ['...']), '    ')
+
+def methods_md(lines, c):
+    "A section for each public method in the body of class `c`: `show_doc` has none for them"
+    fs = [f for f in c.body if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) and not f.name.startswith('_')]
+    fs = [f for f in fs if not any(isinstance(d, ast.Attribute) for d in f.decorator_list)] # setters
+    return ''.join(f'\n\n#### {c.name}.{f.name}\n\n```python\n{source(lines, f, f.body[0])}\n```\n\n*{ast.get_docstring(f)}*' for f in fs)
+
+def class_docs(lib):
+    "For each class of the package at `lib`, by name, what `fields_md` and `methods_md` tell of it"
     res = {}
     for p in lib.glob('*.py'):
-        lines = (txt := p.read_text(encoding='utf-8')).splitlines()
-        for c in ast.parse(txt).body:
-            if not isinstance(c, ast.ClassDef): continue
-            fields = [f for f in c.body if isinstance(f, (ast.Assign, ast.AnnAssign)) and not lines[f.lineno-1].lstrip().startswith('_')]
-            head = [f'class {c.name}({", ".join(map(ast.unparse, c.bases))}):'] if c.bases else [f'class {c.name}:']
-            res[c.name] = '\n'.join(head + ([l for f in fields for l in lines[f.lineno-1:f.end_lineno]] or ['    ...']))
+        txt = p.read_text(encoding='utf-8')
+        res.update({c.name:[f(txt.splitlines(), c) for f in (fields_md, methods_md)] for c in ast.parse(txt).body if isinstance(c, ast.ClassDef)})
     return res
 
-def symbol_doc(c, heads):
-    "The Markdown that `show_doc` put out in cell `c`, without what only the run that made it knows of types; where it knows no parameters, the class's fields"
+def symbol_doc(c, classes):
+    "The Markdown that `show_doc` put out in cell `c`, without what only the run that made it knows of types, and with what it left out of a class"
     md = '\n\n'.join(''.join(o['data']['text/markdown']) for o in c['outputs'] if 'data' in o)
     md = re.sub(r'\b(?:__main__|llmsurgery\.\w+)\.(?=[A-Z])', '', md).replace(':NoneType=None', '=None')
     md = re.sub(r'(\n    \*\*\w+)\n(\)->.*?:) (# .*)', r'\1 \3\n\2', md) # what is said of `**kw` was put after the result
-    return re.sub(r'def (\w+)\(\n    \*args, \*\*kw\w+\n\):', lambda m: heads.get(m[1], m[0]), md)
+    if not (m := re.search(r'^### (\w+)$', md, re.M)) or m[1] not in classes: return md
+    fields,methods = classes[m[1]]
+    return re.sub(r'def \w+\(\n    \*args, \*\*kw\w+\n\):', lambda _: fields, md) + methods
 
-def page_cell(c, cfg, heads):
+def page_cell(c, cfg, classes):
     "Cell `c` of a processed notebook as smalldocs needs it: docs of a symbol are Markdown of the page, not output of code"
-    if is_shown_doc(c): c = dict(cell_type='markdown', metadata={}, source=symbol_doc(c, heads))
+    if is_shown_doc(c): c = dict(cell_type='markdown', metadata={}, source=symbol_doc(c, classes))
     if c['cell_type']=='markdown': return {**c, 'source':relink(re.sub(r'\A(#\|.*\n?)+', '', ''.join(c['source'])), cfg)}
     for o in c.get('outputs', []):
         if 'text/markdown' in (data := o.get('data') or {}): data['text/markdown'] = relink(''.join(data['text/markdown']), cfg)
@@ -69,10 +85,10 @@ def stage(folder, cfg):
     refresh_quarto_yml()
     nbdev_sidebar.__wrapped__()
     shutil.copytree(proc_nbs(n_workers=0, force=True), folder)
-    heads = class_heads(cfg.lib_path)
+    classes = class_docs(cfg.lib_path)
     for p in folder.rglob('*.ipynb'):
         nb = json.loads(p.read_text(encoding='utf-8'))
-        nb['cells'] = [page_cell(c, cfg, heads) for c in nb['cells']]
+        nb['cells'] = [page_cell(c, cfg, classes) for c in nb['cells']]
         p.write_text(json.dumps(nb), encoding='utf-8')
 
 # --- the site
