@@ -125,7 +125,7 @@ def undocumented(o):
         return [f for f in o._fields if not re.search(rf'^ +{f}:.*# \S', src, re.M)]
     if inspect.isclass(o) and ('__init__' not in vars(o) or issubclass(o, enum.Enum)): return []
     said, params = docments(o), inspect.signature(o, eval_str=True).parameters
-    def ok(k, p): return k in ('self', 'cls') or said.get(k) or f'`{k}`' in o.__doc__ or has_help(p) or re.search(rf'\*\*{k}\b.*# \S', inspect.getsource(o))
+    def ok(k, p): return k in ('self', 'cls') or said.get(k) or f'`{k}`' in (o.__doc__ or '') or has_help(p) or re.search(rf'\*\*{k}\b.*# \S', inspect.getsource(o))
     return [k for k,p in params.items() if not ok(k, p)]
 
 signature = r'^(#+ [^\n]*\n\n)```python\n((?:@\w+\n)?(?:async )?(?:def|class) .*?)^```'

@@ -148,14 +148,17 @@ print(*sorted({{n for n in reads(code) if not hasattr(mod, n) and not hasattr(bu
     assert not out.split()
 
 def public():
-    "Module, name and object of each public function, class, method and property of the package; what `@patch` adds belongs to the module that adds it"
+    """Module, name and object of each public function, class, method and property of the package. What `@patch` adds belongs to the module
+    that adds it; what overrides a method of another of the package's classes is told of there."""
     mods = [importlib.import_module(m) for m in modules]
     for mod in mods:
         for n in mod.__all__:
             o = getattr(mod, n)
             if not (inspect.isfunction(o) or inspect.isclass(o)) or o.__module__!=mod.__name__: continue
             yield mod.__name__, n, o
+            told = {k for b in o.__mro__[1:] if b.__module__ in modules for k in vars(b)} if inspect.isclass(o) else ()
             for k,v in vars(o).items() if inspect.isclass(o) else ():
+                if k in told: continue
                 f = v.fget if isinstance(v, property) else getattr(v, '__func__', v)
                 if not k.startswith('_') and inspect.isfunction(f) and f.__module__ in modules: yield f.__module__, f'{n}.{k}', v
 

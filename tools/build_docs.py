@@ -51,8 +51,7 @@ def fields_md(lines, c):
 
 def methods_md(lines, c):
     "A section for each public method in the body of class `c`: `show_doc` has none for them"
-    fs = [f for f in c.body if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) and not f.name.startswith('_')]
-    fs = [f for f in fs if not any(isinstance(d, ast.Attribute) for d in f.decorator_list)] # setters
+    fs = [f for f in c.body if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) and not f.name.startswith('_') and ast.get_docstring(f)]
     return ''.join(f'\n\n#### {c.name}.{f.name}\n\n```python\n{source(lines, f, f.body[0])}\n```\n\n*{ast.get_docstring(f)}*' for f in fs)
 
 def class_docs(lib):
