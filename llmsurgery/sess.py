@@ -293,7 +293,7 @@ def cut_strs(
     return [cut_strs(v, mx) for v in o] if isinstance(o, list) else o
 
 # %% ../nbs/04a_sess.ipynb #95a6f339
-conv_kinds = 'prompt', 'reply', 'result', 'summary', 'command', 'meta', 'interrupt'
+conv_kinds = 'prompt', 'reply', 'result', 'recap', 'command', 'meta', 'interrupt'
 
 class Agent:
     "What differs between agents; each is an instance of a class made from this one, in `agents`"
@@ -557,7 +557,7 @@ def _gather(agent, recs):
     res,open_ = [],{}
     for i,r in recs:
         kind = agent.kind(r)
-        if kind in ('prompt', 'summary'): open_ = {}
+        if kind in ('prompt', 'recap'): open_ = {}
         if kind=='reply':
             id = agent.response(r)
             if id is None or id not in open_:
@@ -694,7 +694,7 @@ def _slots(agent, recs, live):
         res.append(o := _Slot('branch' if kind in conv_kinds and (i not in live or kind=='result') else kind, [(i, r)]))
         if i not in live: continue
         if kind=='prompt': turn,cand = o,None
-        elif kind in ('summary', 'command') or (kind=='meta' and not cand and (not turn or turn.done)): cand = o
+        elif kind in ('recap', 'command') or (kind=='meta' and not cand and (not turn or turn.done)): cand = o
     return res
 
 # %% ../nbs/04a_sess.ipynb #911b9a6b
@@ -725,7 +725,7 @@ def _slot_msg(agent, slot, cls, taken):
     "The message for a slot"
     meta,rec,recs = _slot_meta(agent, slot, None)
     id = _msg_id(meta.get('uuid'), rec['pos'][0] if rec['pos'] else 0, taken)
-    if not slot.turn and slot.kind!='summary': return cls(obj2js(recs[0]), id=id, msg_type=sraw, meta={**meta, 'rec':rec})
+    if not slot.turn and slot.kind!='recap': return cls(obj2js(recs[0]), id=id, msg_type=sraw, meta={**meta, 'rec':rec})
     v = _view(agent, recs)
     m = cls(v.content, id=id, msg_type=sprompt if slot.turn else snote, output=v.reply, attachments=v.atts, meta={**meta, 'rec':{**rec, 'recs':[obj2js(r) for r in recs]}})
     m.meta['rec']['digest'] = _says(m)
@@ -1074,7 +1074,9 @@ def outs(self:_Writer):
     for _,_,o in items:
         new = [Out(r, new=True) for r in self.agent.new_recs(self.fresh_calls(o, taken), like, self.ids, time)] if isinstance(o, list) else [o]
         res += new
-        if new and new[-1].live: like,time = new[-1].rec,self.agent.time(new[-1].rec) or time
+        if not new or not new[-1].live: continue
+        time = self.agent.time(new[-1].rec) or time
+        if self.agent.kind(new[-1].rec)=='reply': like = new[-1].rec
     return self.agent.link(res)
 
 @patch
