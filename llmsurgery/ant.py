@@ -747,6 +747,11 @@ def reid_recs(
     return [one(r) for r in recs]
 
 @patch
+def moved(self:Claude, recs:list, project:str)->list:
+    "The records as those of a session about folder `project`"
+    return [Rec({**r, 'cwd':project}) if 'cwd' in r else r for r in recs]
+
+@patch
 def reid(self:Claude, recs:list, sid:str, salt:str|None=None)->list:
     "The records as those of session `sid`, with fresh ids"
     return reid_recs(recs, sid, salt)

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['app', 'load_dialog', 'find_message', 'shown', 'one_line', 'main', 'demo_dialog', 'show', 'check_file', 'check',
-           'hist', 'dlg2calls', 'tools', 'explode', 'implode', 'demo']
+           'hist', 'dlg2calls', 'tools', 'explode', 'implode', 'find_session', 'sessions', 'search', 'from_', 'to',
+           'fork', 'doctor', 'demo']
 
 # %% ../nbs/99_cli.ipynb #569f3367
 import os, re, sys, tempfile
@@ -305,6 +306,196 @@ def implode(
     if after!=before: d.save()
     if sub!='-' and write_ipynb(s).encode('utf-8', 'surrogatepass')!=s._src: s.save()
     print(f'{shown(str(file))}: message {shown(m.id)} ' + ('changed' if after!=before else 'is as it was'))
+
+# %% ../nbs/99_cli.ipynb #9ed402bd
+def _agents():
+    "The registered agents, by name"
+    from llmsurgery import ant
+    from llmsurgery.sess import agents
+    return agents
+
+def _agent(name):
+    "The agent called `name`, None for `''`; `ValueError` where there is none"
+    if name and name not in _agents(): raise ValueError(f'no agent is called {name!r}: there are {", ".join(_agents())}')
+    return _agents()[name] if name else None
+
+def find_session(
+    ref:str, # Id or the beginning of one, title or a part of one, `last`, or a path
+    project:str='', # Only among those of a folder
+    agent:str='' # Only those of the agent of that name
+)->tuple:
+    "`Agent` and path of a session; `FileNotFoundError` or `ValueError` where there is none, or several"
+    from llmsurgery.sess import find_sess
+    return find_sess(ref, project or None, _agents() and _agent(agent))
+
+def _load(ref, project, agent):
+    "`Agent`, path and records of a session"
+    from llmsurgery.sess import read_recs
+    a,p = find_session(ref, project, agent)
+    return a,p,read_recs(p, a.is_rec)
+
+_Ref = Annotated[str, typer.Argument(metavar='REF', help='Id of a session or the beginning of one, its title, last, or a path.')]
+_Project = Annotated[str, typer.Option('--project', metavar='DIR', help='Only sessions of this folder.')]
+_AgentOpt = Annotated[str, typer.Option('--agent', metavar='NAME', help='Only sessions of this agent.')]
+
+# %% ../nbs/99_cli.ipynb #d73a02fc
+def _span(r): return f"{(r.start or '')[:16].replace('T', ' ')} – {(r.end or '')[:16].replace('T', ' ')}"
+def _bytes(n): return f'{n/1e6:.1f} MB' if n>=1e6 else f'{n/1e3:.0f} kB'
+
+def _tracked(what, items):
+    "`items` one after the other, counted on the terminal while they are being looked at"
+    from rich.progress import track
+    err = Console(file=sys.stderr)
+    return track(items, what, console=err, transient=True, disable=not err.is_terminal)
+
+@app.command(epilog='Example: llmsurgery sessions --all')
+def sessions(
+    project:Annotated[str, typer.Option('--project', metavar='DIR', help='Sessions of this folder; by default the present one.')]='.',
+    all:Annotated[bool, typer.Option('--all', help='Sessions of all folders.')]=False,
+    agent:_AgentOpt='',
+    json:_Json=False,
+):
+    "List agents' sessions, the newest first: id, agent, title, folder, time, typed turns, size."
+    from llmsurgery.sess import sess_files, sess_row
+    a,con = _agents() and _agent(agent),_console()
+    rows = [sess_row(*o) for o in _tracked('reading', sess_files(None if all else project, a))]
+    if json: return _print_json([{**r._asdict(), 'path':str(r.path), 'agent':r.agent.name} for r in rows])
+    t = Table(box=None, pad_edge=False, header_style='bold')
+    for k in ('id', 'agent'): t.add_column(k, no_wrap=True)
+    for k in ('title', 'folder'): t.add_column(k, no_wrap=True, overflow='ellipsis')
+    for k in ('time', 'turns', 'size'): t.add_column(k, no_wrap=True, justify='right')
+    for r in rows: t.add_row(*map(Text, (one_line(r.id, 13), r.agent.name, one_line(r.title or '', 60), one_line(r.project or '', 50), _span(r), str(r.turns), _bytes(r.size))))
+    if not con.is_terminal: con.width = 1000
+    if rows: con.print(t)
+    elif not all: print('llmsurgery: no sessions of this folder; --all lists those of every folder', file=sys.stderr)
+
+# %% ../nbs/99_cli.ipynb #0ee44343
+@app.command(epilog="Example: llmsurgery search 'connection refused' --since 2026-11-01")
+def search(
+    pattern:Annotated[str, typer.Argument(metavar='PATTERN', help='A regular expression; case does not count.')],
+    project:_Project='',
+    since:Annotated[str, typer.Option('--since', metavar='TIME', help='Only what was said then or later: a date, or ISO 8601.')]='',
+    agent:_AgentOpt='',
+):
+    "Find what was said in agents' sessions: a line for each hit, with the session, the time and the surroundings. Exit code 1 where nothing is found."
+    from llmsurgery.sess import search_file, sess_files
+    a,con,found = _agents() and _agent(agent),_console(),False
+    for o in _tracked('searching', sess_files(project or None, a)):
+        for h in search_file(*o, pattern, since=since):
+            found = True
+            _print_line(con, Text.assemble((f'{one_line(h.id, 13):13} ', 'dim'), (f'{(h.time or "")[:16]} ', 'cyan'), (f'{h.kind:7} ', 'green'), one_line(h.text, 200)))
+    if not found: raise typer.Exit(1)
+
+# %% ../nbs/99_cli.ipynb #a09f6128
+def _formats():
+    "Format of messages → its functions to and from canonical messages"
+    from llmsurgery import providers as p
+    return dict(anthropic=(p.anthropic2chat, p.chat2anthropic), openai=(p.openai2chat, p.chat2openai), responses=(p.responses2chat, p.chat2responses), gemini=(p.gemini2chat, p.chat2gemini))
+
+def _check_format(fmt):
+    if fmt not in _formats() and fmt not in _agents(): raise ValueError(f'no format is called {fmt!r}: there are {", ".join([*_agents(), *_formats()])}')
+
+def _new_file(output):
+    "Path of a file that is not there yet; `ValueError` where it is"
+    p = Path(output).expanduser()
+    if p.exists(): raise ValueError(f'{p} exists: choose another place with -o, or remove it')
+    return p
+
+def _read_as(fmt, ref, project):
+    "The dialog in a session, or in a file of messages"
+    from llmsurgery.hist import chat2dlg
+    from llmsurgery.sess import agent_dlg
+    if fmt in _formats():
+        try: o = js2obj(_read_text(ref))
+        except ValueError as e: raise ValueError(f'{ref}: not JSON: {e}') from None
+        return _named(ref, lambda: chat2dlg(_formats()[fmt][0](o), 'stdin' if ref=='-' else Path(ref).stem))
+    agent,p,recs = _load(ref, project, fmt)
+    for o in recs.odd: print(f'llmsurgery: {p}: line {o.line}: {o.kind}: {shown(str(o.detail))}', file=sys.stderr)
+    return agent_dlg(agent, recs)
+
+_Format = Annotated[str, typer.Argument(metavar='FORMAT', help='An agent (claude), or a format of messages (anthropic, openai, responses, gemini).')]
+
+# %% ../nbs/99_cli.ipynb #ae05bf45
+@app.command('from', epilog='Example: llmsurgery from claude last -o session.ipynb')
+def from_(
+    fmt:_Format,
+    ref:Annotated[str, typer.Argument(metavar='REF', help='A session, or a file of messages.')],
+    output:Annotated[str, typer.Option('-o', '--output', metavar='OUT.ipynb', help='Where to; - for standard output. By default named after the session or the file.')]='',
+    project:_Project='',
+):
+    "Make a notebook of an agent's session, or of messages in a provider's format."
+    _check_format(fmt)
+    d = _read_as(fmt, ref, project)
+    if output=='-': return print(write_ipynb(d), end='')
+    p = _new_file(output or f'{d.name}.ipynb')
+    write_ipynb(d, p)
+    print(f'{shown(str(p))}: {len(d)} messages')
+
+def _resumable(agent, recs, where):
+    "Save a new session, and show its file and how to resume it"
+    from llmsurgery.sess import save_new
+    p = save_new(agent, recs, where)
+    print(f'{shown(str(p))}\n{agent.resume(agent.sid(p), where)}')
+
+def _project_of(agent, recs): return next((s for r in recs if (s := agent.project(r))), os.getcwd())
+
+@app.command(epilog='Example: llmsurgery to claude session.ipynb')
+def to(
+    fmt:_Format,
+    file:_File,
+    output:Annotated[str, typer.Option('-o', '--output', metavar='FILE', help='Where messages go; by default to standard output.')]='-',
+    project:Annotated[str, typer.Option('--project', metavar='DIR', help='Folder that a new session is about; by default that of the old one, or the present one.')]='',
+    system:Annotated[str, typer.Option('--system', metavar='TEXT', help='System prompt, for a format of messages.')]='',
+):
+    "Make a new session of a dialog that an agent resumes, or messages for a provider."
+    from llmsurgery.hist import dlg2chat
+    from llmsurgery.sess import dlg_recs
+    _check_format(fmt)
+    d = load_dialog(file)
+    if fmt in _formats():
+        s = obj2js(_named(file, lambda: _formats()[fmt][1](dlg2chat(d), system or None)), indent='  ')+'\n'
+        return print(s, end='') if output=='-' else write_atomic(_new_file(output), s.encode())
+    info = d.meta.get('sess')
+    where = Path(project or (info.get('project') if isinstance(info, dict) else None) or '.').expanduser().resolve()
+    _resumable(_agent(fmt), _named(file, dlg_recs, _agent(fmt), d), str(where))
+
+# %% ../nbs/99_cli.ipynb #2c6bfc1d
+def _first_turns(dlg, n):
+    "`dlg` without what follows its first `n` prompts; `ValueError` where it has fewer"
+    at = [i for i,m in enumerate(dlg) if m.msg_type==sprompt]
+    if not 1<=n<=len(at): raise ValueError(f'there is no turn {n}: the session has {len(at)}')
+    if n<len(at): dlg.messages = dlg.messages[:at[n]]
+    return dlg
+
+@app.command(epilog='Example: llmsurgery fork last --turns 3')
+def fork(
+    ref:_Ref,
+    turns:Annotated[int, typer.Option('--turns', metavar='N', help='Keep only the first N typed turns.')]=0,
+    project:_Project='',
+    agent:_AgentOpt='',
+):
+    "Make a new session of an old one, to go on from there; the old one stays as it is."
+    from llmsurgery.sess import agent_dlg, dlg_recs
+    a,p,recs = _load(ref, project, agent)
+    where = _project_of(a, recs)
+    if turns: recs = dlg_recs(a, _named(p, _first_turns, agent_dlg(a, recs), turns))
+    _resumable(a, recs, where)
+
+@app.command(epilog='Example: llmsurgery doctor last --fix')
+def doctor(
+    ref:_Ref,
+    fix:Annotated[bool, typer.Option('--fix', help='Write a repaired copy, and show how to resume it.')]=False,
+    project:_Project='',
+    agent:_AgentOpt='',
+):
+    "Say why a session may not resume: bad lines, calls without results, results without calls, a broken chain. Exit code 1 where something is wrong."
+    a,p,recs = _load(ref, project, agent)
+    con,name = _console(),shown(str(p))
+    bad = [f'line {o.line}: {o.kind}: {o.detail}' for o in recs.odd] + [f'record {o.pos} {o.uuid or ""}: {o.kind}: {o.detail}' for o in a.problems(recs)]
+    for s in bad: _print_line(con, Text.assemble(f'{name}: ', (shown(s), 'red')))
+    if not bad: return _print_line(con, Text.assemble(f'{name}: ', ('fine', 'green'), f', {len(recs)} records'))
+    if fix: _resumable(a, recs, _project_of(a, recs))
+    raise typer.Exit(1)
 
 # %% ../nbs/99_cli.ipynb #d6145471
 def _step(con, n, what, cmd):

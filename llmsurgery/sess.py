@@ -376,6 +376,9 @@ class Agent:
     def reid(self, recs:list, sid:str, salt:str|None=None)->list:
         "The records as those of session `sid`, with fresh ids"
         return recs
+    def moved(self, recs:list, project:str)->list:
+        "The records as those of a session about folder `project`"
+        return recs
     def problems(self, recs:list)->list:
         "`Fault`s for which the session may not resume"
         return []
@@ -1110,7 +1113,8 @@ def save_new(
     sid = Ids(salt)('session')
     path = agent.new_path(sid, project)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return write_recs(path, agent.reid(agent.repair(recs, salt)[0], sid, salt), mode)
+    recs = agent.reid(agent.repair(recs, salt)[0], sid, salt)
+    return write_recs(path, recs if project is None else agent.moved(recs, str(project)), mode)
 
 def edit_file(
     agent:Agent, # Whose session

@@ -6,7 +6,7 @@ from llmsurgery.cli import demo_dialog
 from llmsurgery.dialog import *
 from llmsurgery.ipynb import *
 
-cmds = ['show', 'check', 'hist', 'tools', 'explode', 'implode', 'demo']
+cmds = ['show', 'check', 'hist', 'tools', 'explode', 'implode', 'sessions', 'search', 'from', 'to', 'fork', 'doctor', 'demo']
 
 def run(*args, stdin=b'', env=None, code=0):
     r = subprocess.run([sys.executable, '-m', 'llmsurgery', *map(str, args)], input=stdin, capture_output=True, env={**os.environ, **(env or {})})
@@ -143,3 +143,37 @@ def test_demo(tmp_path):
     out,err = run('demo', tmp_path/'x')
     assert not err and all(s in out for s in ('1.', '7.', 'Oslo', 'fine')) and sorted(p.name for p in (tmp_path/'x').iterdir())==['reply.ipynb', 'trip.ipynb']
     assert 'llmsurgery-demo-' in run('demo', env=dict(TMPDIR=str(tmp_path)))[0]
+
+# --- agents' sessions
+
+@pytest.fixture
+def home(tmp_path):
+    "A home of agents with real sessions in it, and the environment that says so"
+    proj = tmp_path/'claude'/'projects'/'-x'
+    proj.mkdir(parents=True)
+    for p in shared_files('real/claude_*.jsonl'):
+        if p.values[0]: (proj/p.values[0].name).write_bytes(p.values[0].read_bytes())
+    return dict(CLAUDE_CONFIG_DIR=str(tmp_path/'claude'), CODEX_HOME=str(tmp_path/'codex'), HOME=str(tmp_path))
+
+@pytest.mark.parametrize('f', shared_files('real/claude_*.jsonl'))
+def test_a_session_as_a_notebook_and_back(f, home, tmp_path):
+    before = {p:p.read_bytes() for p in (tmp_path/'claude').rglob('*.jsonl')}
+    out = tmp_path/'s.ipynb'
+    run('from', 'claude', f.stem, '-o', out, env=home)
+    assert 'fine' in run('check', out)[0]
+    new = run('to', 'claude', out, '--project', tmp_path, env=home)[0].splitlines()
+    assert 'claude --resume' in new[1]
+    run('doctor', new[0], env=home)
+    run('fork', new[0], '--turns', '1', env=home)
+    rows = json.loads(run('sessions', '--all', '--json', env=home)[0])
+    assert len(rows)==len(before)+2
+    assert {p:p.read_bytes() for p in before}==before
+
+def test_sessions_are_listed_and_searched(home):
+    rows = json.loads(run('sessions', '--all', '--json', env=home)[0])
+    if not rows: pytest.skip('the folder of shared examples is absent')
+    table = run('sessions', '--all', env=home)[0].splitlines()
+    assert len(table)==len(rows)+1
+    assert run('search', 'no such thing at all', env=home, code=1)==('', '')
+    assert run('search', r'\w{5}', env=home)[0].count('\n')>10
+    assert 'unterminated' in run('search', '(', env=home, code=1)[1]
