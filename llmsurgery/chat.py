@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['tool_dtls_tag', 'PartType', 'Part', 'Msg', 'MediaUrl', 'mk_msg', 'Piece', 'split_reply', 'fmt2hist', 'mk_tr_details',
-           'hist2fmt', 'reply_dialect', 'convert_reply', 'mk_msgs', 'Problem', 'check_chat', 'repair_chat']
+           'is_fence_result', 'hist2fmt', 'reply_dialect', 'convert_reply', 'mk_msgs', 'Problem', 'check_chat',
+           'repair_chat']
 
 # %% ../nbs/02_chat.ipynb #4c023bab
 import ast, re, warnings
@@ -176,7 +177,7 @@ def _too_deep(o, mx=200):
 def _read_json(js, dialect):
     "The call in the JSON text of a block, or a string that says what is wrong"
     try: c = _mk_call(js2obj(js), dialect)
-    except ValueError as e: return f'its JSON cannot be read: {e}'
+    except ValueError as e: return f"its JSON cannot be read: {getattr(e, 'msg', e)}"
     except RecursionError: return 'its JSON is nested too deeply'
     if isinstance(c, str) or len(js)<400 or js.count('[')+js.count('{')<200: return c
     return 'its JSON is nested too deeply' if _too_deep([c['arguments'], c['result']]) else c
@@ -201,7 +202,7 @@ def _read_list(body):
     head,_,rest = body.replace('\r\n', '\n').strip().partition('\n')
     name,_,args = (_item(head.rstrip()) or '').partition('(')
     if not (re.fullmatch(r'[^\s`]+', name) and args.endswith(')')): return 'it has no call'
-    if (args := _literal(args[:-1])) is None: return 'the arguments of its call cannot be read'
+    if (args := _literal(args[:-1] or '{}')) is None: return 'the arguments of its call cannot be read'
     first,_,second = rest.partition('\n\n')
     id,res = _item(first.strip()),_item(second.strip())
     if res is None or not id or re.search(r'\s', id): id,res = None,_item(rest.strip()) if rest.strip() else ''
@@ -225,11 +226,13 @@ def _json_line(t, pos, end):
 _tool_fence,_usage_fence = 'json {.tool}','json {.usage}'
 def _next_fence_call(t, pos):
     "Start of the next line from `pos` on that opens the fence of a call, the length of the text where there is none"
+    if t.seen.get('a fence', -1)>=pos: return t.seen['a fence']
     while (i := t.find('```'+_tool_fence, pos))<t.n:
         pos = i+3
         while t.s[i-1]=='`': i -= 1
-        if t.s[i-1]=='\n': return i
-    return t.n
+        if t.s[i-1]=='\n': break
+    t.seen['a fence'] = i
+    return i
 
 def _next_block(t, pos):
     "Start of the next line from `pos` on that opens the block or fence of a call, the length of the text where there is none"
@@ -300,7 +303,7 @@ def _read_output(t, l, c):
     "What the host gave out for the fence opened by line `l` and closed by line `c`"
     if not (m := _result.match(t.s, c.end)): return None, l.start, c.end, None
     if not (r := _fence_close(t, '`````', m.end(), t.n)): return None, l.start, t.n, None
-    return 'result', m.start('fence'), r.end, None
+    return 'result', m.start('fence'), r.start+len(t.s[r.start:r.end].rstrip(' \t\r')), None
 
 def _read_fence(t, l):
     "The fence that line `l` opens, if it opens one"
@@ -490,7 +493,7 @@ def _check_dialect(dialect):
 def _part_call(p):
     "The call that the part `p` is or is the result of; `ValueError` where it lacks an id or name"
     d = p.data or {}
-    if not (d.get('id') and d.get('name')): raise ValueError(f'no id or no name of a call in {p!r}')
+    if not all(isinstance(d.get(k), str) and d[k] for k in ('id','name')): raise ValueError(f'no id or no name of a call in {p!r}')
     res = d.get('result', '') if p.type==PartType.tool_use else p.text
     return dict(id=d['id'], name=d['name'], arguments=d.get('arguments', {}), result=_result_text('' if res is None else res),
         server=bool(d.get('server')) or p.type==PartType.server_tool_result)
@@ -543,17 +546,20 @@ def _add_part(p, segs, waiting):
 class _Ran(str):
     "The fence that holds what the host gave out for the one before it"
 
-_ran_before = '`````py\n`````\n\n'
-def _is_ran(m):
-    "Whether the user message `m` is what `fmt2hist` makes of such a fence"
-    if len(m.content)!=1 or not (s := m.content[0].text or '').startswith('`````result'): return False
-    return [o[:3] for o in _pieces(_ran_before+s)]==[('result', len(_ran_before), len(_ran_before+s))]
+def is_fence_result(
+    msg:Msg, # A user message
+    before:Msg, # The one before it
+)->bool:
+    "Whether `msg` is what `fmt2hist` makes of the output of a fence that the host ran, which ends the assistant's message `before`"
+    if before.role!='assistant' or len(msg.content)!=1 or not before.content or before.content[-1].type!=PartType.text: return False
+    s,ran = msg.content[0].text or '',(before.content[-1].text or '')+'\n\n'
+    return s.startswith('`````result') and [o[:3] for o in _pieces(ran+s)][-1:]==[('result', len(ran), len(ran+s))]
 
 def _segments(msgs):
     "The texts, calls and outputs of fences of `msgs` in order, as strings, dicts and `_Ran`"
     segs,waiting = [],defaultdict(deque)
     for i,m in enumerate(msgs):
-        if m.role=='user' and i and _is_ran(m):
+        if m.role=='user' and i and is_fence_result(m, msgs[i-1]):
             segs.append(_Ran(m.content[0].text))
             continue
         if m.role not in ('assistant','tool'): raise ValueError(f'message {i} of a reply is of role {m.role!r}')

@@ -21,11 +21,12 @@ from . import __version__
 from .js import *
 from .dialog import *
 from .ipynb import *
+from .ipynb import _nb_path
 
 # %% ../nbs/99_cli.ipynb #f47eec73
 def _read_text(file):
     "The bytes of `file`, or of standard input for `-`"
-    return sys.stdin.buffer.read() if str(file)=='-' else Path(file).expanduser().read_bytes()
+    return sys.stdin.buffer.read() if str(file)=='-' else _nb_path(file).read_bytes()
 
 def load_dialog(
     file:str # Path of a notebook, or `-` for standard input
@@ -39,10 +40,10 @@ def find_message(
     dlg:Dialog, # Where to look
     id:str # A message's id, or a beginning of it that no other has
 )->Message:
-    "The message with that id; `ValueError`, naming the dialog, where there is none or several"
+    "The message with that id; `ValueError` where there is none or several"
     ms = [m for m in dlg if m.id==id] or [m for m in dlg if m.id.startswith(id)]
     if len(ms)==1: return ms[0]
-    raise ValueError(f'dialog {dlg.name!r}: ' + (f'{len(ms)} messages start with {id!r}' if ms else f'no message {id!r}'))
+    raise ValueError(f'{len(ms)} messages start with {id!r}' if ms else f'no message {id!r}')
 
 # %% ../nbs/99_cli.ipynb #048314f4
 _controls = re.compile('[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]')
@@ -62,7 +63,9 @@ def one_line(
 class _Console(Console):
     def on_broken_pipe(self): raise BrokenPipeError # as for `print`; rich would exit with 1
 
-def _console(): return _Console(file=sys.stdout, highlight=False, emoji=False, markup=False)
+def _console():
+    plain = dict(color_system=None) if os.environ.get('NO_COLOR') else {} # rich alone would still write bold and dim
+    return _Console(file=sys.stdout, highlight=False, emoji=False, markup=False, **plain)
 
 def _print_line(con, line):
     if con.is_terminal: con.print(line, no_wrap=True, overflow='ellipsis')
@@ -72,7 +75,7 @@ def _print_json(o): print(obj2js(o, indent='  '))
 
 # %% ../nbs/99_cli.ipynb #46e4db18
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=dict(help_option_names=['-h', '--help']),
-    help='Open a conversation with an AI model, look at it, and edit any part of it.')
+    help='Open a conversation with an AI model, look at it, and edit any part of it.', epilog='Example: llmsurgery show trip.ipynb')
 
 @app.callback()
 def _options(
@@ -170,7 +173,7 @@ def check_file(
     try:
         d = reads_ipynb(txt)
         s = txt.decode('utf-8', 'surrogatepass')
-        bad = [(r.id if r.id is not None or r.pos is None else d.messages[r.pos].id, f'would be healed: {r.what}') for r in heal_ipynb(s)[1]]
+        bad = [(None if r.pos is None else d.messages[r.pos].id, f'would be healed: {r.what}') for r in heal_ipynb(s)[1]]
         if write_ipynb(d)!=s: bad.append((None, 'writing it back would change it'))
         seen = set()
         for m in d:
@@ -214,9 +217,12 @@ def hist(
     file:_File,
     json:_Json=False,
 ):
-    "Show what a model sees of a dialog that ends with a prompt, turn by turn."
+    "Show what a model sees of a dialog up to its last prompt, turn by turn."
     from llmsurgery.hist import dlg2chat
-    msgs = _named(file, dlg2chat, load_dialog(file))
+    d = load_dialog(file)
+    n = max((i+1 for i,m in enumerate(d) if m.msg_type==sprompt), default=0)
+    if 0<n<len(d): print(f'llmsurgery: the {len(d)-n} messages after the last prompt are not shown: nothing was asked about them', file=sys.stderr)
+    msgs = _named(file, dlg2chat, d.messages[:n] if n else d)
     if json: _print_json([dict(role=m.role, content=[dict(type=str(p.type), text=p.text, data=p.data) for p in m.content]) for m in msgs])
     else: _print_turns(_console(), msgs)
 
@@ -268,7 +274,8 @@ def explode(
 ):
     "Open the reply of a prompt as a notebook: prose as notes, each tool call as code with its result."
     from llmsurgery.hist import reply2dlg
-    m = find_message(load_dialog(file), id)
+    m = _named(file, find_message, load_dialog(file), id)
+    if not m.ai_res and m.msg_type==sprompt: raise ValueError(f'{file}: message {m.id} has no reply')
     sub = _named(file, reply2dlg, m)
     sub.meta['reply_of'] = m.id
     if what := _left_out(m.ai_res): print(f'llmsurgery: left out, and lost when this is put back: {what}', file=sys.stderr)
@@ -279,10 +286,12 @@ def explode(
     print(f'{shown(str(p))}: {len(sub)} messages')
 
 # %% ../nbs/99_cli.ipynb #ec4c85b1
-def _diff(old, new, name): return ''.join(unified_diff(old.splitlines(True), new.splitlines(True), name, name))
+def _diff(old, new, name):
+    "Unified diff; only a newline ends a line, since others stand in texts"
+    return '\n'.join(unified_diff(old.split('\n'), new.split('\n'), name, name, lineterm=''))
 
 def _print_diff(con, diff):
-    for l in diff.splitlines():
+    for l in diff.split('\n'):
         colour = 'bold' if l.startswith(('---', '+++')) else {'-':'red', '+':'green', '@':'cyan'}.get(l[:1], '')
         _print_line(con, Text(shown(l), colour))
 
@@ -297,9 +306,9 @@ def implode(
     from llmsurgery.hist import dlg2reply
     s,d = load_dialog(sub),load_dialog(file)
     if not (id := id or s.meta.get('reply_of', '')): raise ValueError(f'{sub} does not say which message it was opened from: give its ID')
-    m,before = find_message(d, str(id)),write_ipynb(d)
+    m,before = _named(file, find_message, d, str(id)),write_ipynb(d)
     if m.msg_type!=sprompt: raise ValueError(f'{file}: message {m.id} is a {m.msg_type}: only a prompt has a reply')
-    m.output = _named(sub, dlg2reply, s)
+    m.ai_res = _named(sub, dlg2reply, s)
     after = write_ipynb(d)
     if dry_run: return _print_diff(_console(), _diff(before, after, str(file)))
     if file=='-': return print(after, end='')

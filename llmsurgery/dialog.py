@@ -10,7 +10,7 @@ __all__ = ['smsg_types', 'scode', 'snote', 'sprompt', 'sraw', 'ruuid4', 'b642byt
            'diff_dlgs']
 
 # %% ../nbs/00_dialog.ipynb #cdd943fd
-import copy, gc, json, random, re
+import copy, gc, io, itertools, json, random, re, tokenize
 from base64 import b64decode, b64encode
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -36,9 +36,9 @@ def b642bytes(
     data:str|list|bytes # Base64, perhaps wrapped or as a list of lines; bytes are taken as they are
 )->bytes:
     "The bytes that `data` stands for; `ValueError` where it is not base64"
-    if isinstance(data, bytes): return data
-    if isinstance(data, list): data = ''.join(data)
-    return b64decode(''.join(data.split()), validate=True)
+    if isinstance(data, (bytes, bytearray)): return bytes(data)
+    s = ''.join((''.join(data) if isinstance(data, list) else data).split())
+    return b64decode(s + '='*(-len(s)%4), validate=True)
 
 # %% ../nbs/00_dialog.ipynb #468e8edd
 def is_text_mime(mime:str)->bool:
@@ -113,8 +113,10 @@ def prompt_output(s:str)->list:
     return displayobj(s, is_ai_res=True) if s else []
 
 # %% ../nbs/00_dialog.ipynb #190676ee
-def _join(s): return s if isinstance(s, str) else ''.join(s) if isinstance(s, list) else ''
-def _output_md(o): return _join((o.get('data') or {}).get('text/markdown')) if isinstance(o, dict) else ''
+def _join(s): return s if isinstance(s, str) else ''.join(o for o in s if isinstance(o, str)) if isinstance(s, list) else ''
+def _output_md(o): return _join(d.get('text/markdown')) if isinstance(o, dict) and isinstance(d := o.get('data'), dict) else ''
+
+def _is_reply(o): return isinstance(o, dict) and isinstance(m := o.get('metadata'), dict) and bool(m.get('is_ai_res'))
 
 def get_output_mds(output:list)->list:
     "The Markdown texts in `output`, one for each output that has one"
@@ -131,9 +133,13 @@ def gc_paused():
         if on: gc.enable()
 
 # %% ../nbs/00_dialog.ipynb #4397455f
+_control = re.compile('[\0-\x1f\x7f-\x9f\u2028\u2029]')
+def _one_line(s): return _control.sub(lambda m: repr(m[0])[1:-1], s)
+
 class Message:
     "One message of a dialog; messages are equal where their ids are"
     meta_attrs = {} # Attribute name → key of the metadata that a subclass promotes to that attribute
+    _clear_pending = False # Does the next output take the place of those that are there?
     _out_cache = None # Rendering of the output
     _cell_extra = None # What the message's notebook cell holds beside all this: key → value
     _dialect = None # How its notebook writes a prompt, where that is not our way
@@ -153,13 +159,19 @@ class Message:
         self._output = self._norm_output(output)
         self._attachments = list(attachments) if attachments else None
         self.meta = {} if meta is None else meta
-        for k,mk in self.meta_attrs.items(): setattr(self, k, self.meta.get(mk))
+        if self.meta_attrs: self._promote()
         for k,v in xtras.items(): setattr(self, k, v)
 
     def __eq__(self, o): return self._id==o._id if isinstance(o, Message) else self._id==o if isinstance(o, str) else NotImplemented
     def __hash__(self): return hash(self._id)
     def __repr__(self): return self.preview()
     def __getstate__(self): return {**self.__dict__, '_dlg':None}
+
+    def _promote(self):
+        "Make attributes of the metadata in `meta_attrs`; what they were is kept, to tell later whether they or the metadata were edited"
+        for k,mk in self.meta_attrs.items():
+            if mk in self.meta or not hasattr(type(self), k): setattr(self, k, self.meta.get(mk))
+        self._promoted = {k:getattr(self, k) for k in self.meta_attrs}
 
     def _norm_output(self, v):
         if self._msg_type in (snote, sraw): return ''
@@ -200,7 +212,7 @@ class Message:
         return self._output
     @output.setter
     def output(self, v):
-        self._output = self._norm_output(v)
+        self._output,self._clear_pending = self._norm_output(v),False
         self.clear_out_cache()
 
     @property
@@ -209,7 +221,7 @@ class Message:
         if self._attachments is None: self._attachments = []
         return self._attachments
     @attachments.setter
-    def attachments(self, v): self._attachments = list(v)
+    def attachments(self, v): self._attachments = list(v or ())
 
     @property
     def msg_type(self)->str:
@@ -218,17 +230,27 @@ class Message:
     @msg_type.setter
     def msg_type(self, v):
         self._msg_type,self._dialect = v,None
+        if self._cell_extra: self._cell_extra = {k:o for k,o in self._cell_extra.items() if k!='execution_count'}
         self._output = self._norm_output(None)
         self.clear_inp_cache()
         self.clear_out_cache()
 
     @property
     def ai_res(self)->str:
-        "The reply's text; `''` where there is none"
+        "The reply's text; `''` where there is none. Setting it leaves other outputs alone; `ValueError` where this is no prompt"
         if self._msg_type!=sprompt: return ''
         for o in self._output or ():
-            if isinstance(o, dict) and (o.get('metadata') or {}).get('is_ai_res'): return _output_md(o)
+            if _is_reply(o): return _output_md(o)
         return ''
+
+    @ai_res.setter
+    def ai_res(self, s):
+        if self._msg_type!=sprompt: raise ValueError(f'message {self._id} is a {self._msg_type}: only a prompt has a reply')
+        new,outs = prompt_output(s),list(self._output or ())
+        i = first(i for i,o in enumerate(outs) if _is_reply(o))
+        if i is None: outs += new
+        else: outs[i:i+1] = [{**outs[i], 'data':{**(outs[i].get('data') or {}), 'text/markdown':s}}] if s else []
+        self.output = outs
 
     @property
     def has_error(self)->bool:
@@ -241,7 +263,7 @@ def preview(self:Message,
     maxlen:int=120 # Most characters before the size hint
 )->str:
     "One line, `id:type: content`, with the reply's characters or the number of outputs"
-    s = truncstr(f'{self._id}:{self._msg_type}: ' + self._content[:maxlen].replace('\n', r'\n'), maxlen)
+    s = truncstr(f'{self._id}:{self._msg_type}: ' + _one_line(self._content[:maxlen+1]), maxlen)
     if self._msg_type==sprompt: return s + (f' ⇒ reply({len(r)})' if (r := self.ai_res) else '')
     return s + (f' ⇒ out({len(self._output)})' if self._output else '')
 
@@ -263,7 +285,7 @@ def cell_meta(self:Message)->dict:
     res = dict(self.meta)
     for k,mk in self.meta_attrs.items():
         v = getattr(self, k, None)
-        if v==res.get(mk): continue
+        if v==res.get(mk) or v==self._promoted.get(k): continue
         if v: res[mk] = v
         else: res.pop(mk, None)
     return res
@@ -306,12 +328,13 @@ def mk_attachment(self:Message,
     return self.attachments[-1]
 
 # %% ../nbs/00_dialog.ipynb #2380b80e
-_atx = re.compile(r' {0,3}(#{1,6})(?![^ \t\n])[ \t]*([^\n]*)')
-_atx_close = re.compile(r'(?:^|[ \t]+)#+$')
+_atx = re.compile(r'(?:[ \t]*\r?\n)* {0,3}(#{1,6})(?![^ \t\r\n])([^\n]*)')
 def header_info(content:str)->tuple:
     "`(level, text)` of the heading that `content` starts with, `(0, None)` where it starts with none"
-    m = _atx.match(content.lstrip('\n'))
-    return (len(m[1]), _atx_close.sub('', m[2].rstrip())) if m else (0, None)
+    if not (m := _atx.match(content)): return 0,None
+    s = m[2].strip()
+    bare = s.rstrip('#')
+    return len(m[1]), bare.rstrip() if not bare or bare[-1] in ' \t' else s
 
 @patch
 def header_level(self:Message)->int:
@@ -388,7 +411,7 @@ class Dialog:
         return self._messages
     @messages.setter
     def messages(self, ms):
-        self._messages = Msgs(ms)
+        self._messages = Msgs(list(ms))
         self._ids = set()
         self._adopt()
 
@@ -398,6 +421,7 @@ class Dialog:
     def __setstate__(self, d):
         self.__dict__.update(d)
         self._adopt()
+    def __copy__(self): return copy.deepcopy(self) # a message belongs to one dialog
 
     def __repr__(self): return f'{type(self).__name__} {self.name}\n{self.messages!r}'
     def __len__(self): return len(self._messages.items)
@@ -412,14 +436,18 @@ class Dialog:
     def _index(self, m, what):
         "Index of the message that `m`, a message or an id, stands for; searched from the end, where most is inserted"
         id_,items = str(getattr(m, 'id', m)),self._messages.items
-        for i in range(len(items)-1, -1, -1):
+        back = range(len(items)-1, -1, -1)
+        for i in back:
+            if items[i] is m: return i
+        for i in back:
             if items[i]._id==id_: return i
         raise ValueError(f'no message {id_!r} in dialog {self.name!r} to {what}')
 
     def _pasted(self, m):
         res = m = m.copy()
         if not isinstance(m, self.msg_cls):
-            res = self.msg_cls(m.content, output=m.output, msg_type=m.msg_type, attachments=m.attachments, meta=m.cell_meta())
+            xtras = {k:v for k,v in vars(m).items() if k!='meta' and not k.startswith('_')}
+            res = self.msg_cls(m.content, output=m.output, msg_type=m.msg_type, attachments=m.attachments, meta=m.cell_meta(), **xtras)
             res._cell_extra,res._dialect = m._cell_extra,m._dialect
         res._id = self._fresh_id()
         self._ids.add(res._id)
@@ -473,9 +501,11 @@ def remove_msgs(self:Dialog,
     msgs:list|Message|str # Messages or ids
 )->Msgs:
     "The messages taken out, which belong to no dialog now; `ValueError`, and nothing is removed, where one is not there"
-    ids = {m._id if isinstance(m, Message) else m for m in listify(msgs)}
+    msgs = listify(msgs)
+    mine = {id(m) for m in msgs if isinstance(m, Message) and m.dlg is self} # two messages of a broken file may have one id
+    ids = {m._id if isinstance(m, Message) else m for m in msgs if id(m) not in mine}
     keep,out = [],[]
-    for m in self: (out if m._id in ids else keep).append(m)
+    for m in self: (out if id(m) in mine or m._id in ids else keep).append(m)
     if gone := ids.difference([m._id for m in out]): raise ValueError(f'no message {sorted(gone)[0]!r} in dialog {self.name!r} to remove')
     self._messages.items[:] = keep
     for m in out: m._dlg = None
@@ -567,29 +597,38 @@ def merge_content(self:Message,
     return '\n'.join(f'# {l}'.rstrip() for l in s.split('\n')) if mtype==scode else s
 
 # %% ../nbs/00_dialog.ipynb #4a71ba0e
-def _directive_cell(m):
-    from fastcore.nbio import NbCell
-    return NbCell(0, dict(cell_type='code', source=m.content, metadata=copy.deepcopy(m.meta)))
+_directive = re.compile(r'[ \t]*#[ \t]*\|').match
+_export = re.compile(r'[ \t]*#[ \t]*\|[ \t]*export[si]?\b(?!\w)').match
+
+def _head_lines(m):
+    "Lines at the top of code that are directives, magics or blank, and those after them"
+    lines = m.content.split('\n')
+    n = first(i for i,l in enumerate(lines) if l.strip() and not l.startswith('%%') and not _directive(l))
+    return (lines, []) if n is None else (lines[:n], lines[n:])
+
+def _nbdev_meta(m): return d if isinstance(d := m.meta.get('nbdev'), dict) else {}
 
 def _get_exported(self):
     "Whether this is code marked for export by nbdev; assign to mark it or not"
-    if self.msg_type!=scode or not ('#' in self.content or 'nbdev' in self.meta): return False
-    return bool({'export','exports'} & _directive_cell(self).directives.keys())
+    if self.msg_type!=scode: return False
+    return bool({'export','exports','exporti'} & _nbdev_meta(self).keys()) or ('export' in self.content and any(map(_export, _head_lines(self)[0])))
 
 def _set_exported(self, v):
     if self.msg_type!=scode: raise ValueError(f'message {self.id} is a {self.msg_type}: only code can be exported')
     if bool(v)==self.exported: return
-    c = _directive_cell(self)
-    d = {k:o for k,o in c.directives.items() if k not in ('export','exports')}
-    c.directives = {'export':'', **d} if v else d
-    self.content,self.meta = c.source,dict(c.metadata)
+    head,body = _head_lines(self)
+    n = len(list(itertools.takewhile(lambda l: l.startswith('%%'), head)))
+    head = [*head[:n], '#| export', *head[n:]] if v else [l for l in head if not _export(l)]
+    self.content = '\n'.join(head+body)
+    if nb := _nbdev_meta(self):
+        rest = {k:o for k,o in nb.items() if k not in ('export', 'exports', 'exporti')}
+        self.meta = {**{k:o for k,o in self.meta.items() if k!='nbdev'}, **(dict(nbdev=rest) if rest else {})}
 Message.exported = property(_get_exported, _set_exported)
 
-def dlg2py(
-    dlg:Dialog # Where the code is
-)->str:
-    "The exported code of a dialog as a Python module: no directives, blocks apart by a blank line"
-    return '\n\n'.join(''.join(_directive_cell(m)._partition()[1]).rstrip() for m in dlg if m.exported) + '\n'
+def dlg2py(dlg:Dialog)->str:
+    "The exported code of a dialog as a Python module, without directives: `''` where nothing is exported"
+    parts = ['\n'.join(_head_lines(m)[1]).rstrip() for m in dlg if m.exported]
+    return ''.join(f'{s}\n' for s in ['\n\n'.join(filter(None, parts))] if s)
 
 # %% ../nbs/00_dialog.ipynb #765c1b31
 def mk_jmsg(
@@ -643,10 +682,10 @@ def output_from_msg(
     mt,c = _jmsg_type(jmsg),jmsg['content']
     if mt=='stream': return dict(output_type=mt, name=c['name'], text=c['text'])
     if mt=='error': return dict(output_type=mt, ename=c['ename'], evalue=c['evalue'], traceback=c['traceback'])
-    if mt=='execute_result': return mk_output(mt, c['data'], c.get('metadata'), execution_count=c.get('execution_count'))
-    if mt not in ('display_data', 'update_display_data'): return None
+    if mt not in ('execute_result', 'display_data', 'update_display_data'): return None
     did = (c.get('transient') or {}).get('display_id')
-    return mk_output('display_data', c['data'], {**(c.get('metadata') or {}), **({'did':did} if did else {})})
+    data,meta = dict(c['data']),{**(c.get('metadata') or {}), **({'did':did} if did else {})}
+    return mk_output(mt, data, meta, execution_count=c.get('execution_count')) if mt=='execute_result' else mk_output('display_data', data, meta)
 
 # %% ../nbs/00_dialog.ipynb #cce09681
 def _shortened(out, mx):
@@ -661,10 +700,14 @@ def clear_output(self:Message,
     wait:bool=False # Only when the next output arrives?
 ):
     "Empty the output, now or with the next one"
-    self._clear_pending = wait
-    if not wait: self.output = []
+    if wait: self._clear_pending = True
+    else: self.output = []
 
-def _quiet(src): return src.rstrip().endswith(';')
+def _quiet(src):
+    "Whether source ends with a semicolon, comments aside"
+    try: toks = [t.string for t in tokenize.generate_tokens(io.StringIO(src).readline) if t.string.strip() and t.type!=tokenize.COMMENT]
+    except (tokenize.TokenError, SyntaxError): return src.rstrip().endswith(';')
+    return toks[-1:]==[';']
 
 # %% ../nbs/00_dialog.ipynb #6e0ec1d3
 @patch
@@ -679,7 +722,8 @@ def add_output(self:Message,
     if mt=='input_request' and on_input: return on_input(jmsg)
     out = output_from_msg(jmsg)
     if out is None or (mt=='execute_result' and _quiet(self.content)): return
-    if getattr(self, '_clear_pending', False): self.clear_output()
+    if self.msg_type in (snote, sraw): raise ValueError(f'message {self.id} is a {self.msg_type}: it has no output')
+    if self._clear_pending and mt!='update_display_data': self.clear_output()
     outs = self.output
     if mt=='stream' and outs and outs[-1].get('name')==out['name']: out['text'] = _join(outs.pop()['text'])+out['text']
     if trunc is not None: out = _shortened(out, trunc)

@@ -17,7 +17,8 @@ from xml.sax.saxutils import quoteattr
 
 from fastcore.ansi import strip_ansi
 from fastcore.basics import first, patch
-from fastcore.nbio import concat_streams, join_out, preferred_msg_out
+from fastcore.nbio import concat_streams, item2xml, join_out, preferred_msg_out
+from fastcore.xml import to_xml
 from .js import *
 from .dialog import *
 from .chat import *
@@ -30,8 +31,10 @@ def _sound(out):
     if not isinstance(out, dict): return None
     typ = out.get('output_type')
     if typ=='stream': return dict(output_type=typ, name='stderr' if out.get('name')=='stderr' else 'stdout', text=_text(out.get('text')))
-    if typ=='error': return dict(output_type=typ, traceback=[_text(s) for s in tb] if isinstance(tb := out.get('traceback'), list) else [])
-    return out if isinstance(out.get('data'), dict) else None
+    if typ=='error':
+        tb = out.get('traceback')
+        return dict(output_type=typ, traceback=[_text(s) for s in tb] if tb and isinstance(tb, list) else [_text(tb) or ': '.join(filter(None, map(_text, (out.get('ename'), out.get('evalue')))))])
+    return dict(output_type='execute_result' if typ=='execute_result' else 'display_data', data=out['data']) if isinstance(out.get('data'), dict) else None
 
 def _text(s): return s if isinstance(s, str) else ''.join(s) if isinstance(s, list) and all(isinstance(o, str) for o in s) else '' if s is None else str(s)
 
@@ -43,12 +46,23 @@ def _rendered(out, renderers):
     s = _text(s)
     return strip_ansi(s) if mime=='text/plain' else f'<script>{s}</script>' if mime=='application/javascript' else s
 
+def _one_stream(outs):
+    "`outs` with all of a stream in its first output: fastcore joins them too, but one by one"
+    texts,res = {},[]
+    for o in outs:
+        if o['output_type']!='stream': res.append(o)
+        elif o['name'] in texts: texts[o['name']].append(o['text'])
+        else:
+            texts[o['name']] = [o['text']]
+            res.append(o)
+    return [{**o, 'text':''.join(texts[o['name']])} if o['output_type']=='stream' else o for o in res]
+
 def render_outputs_ai(
     outputs:list, # nbformat output dicts
     renderers:dict|None=None # Mime type → function from data to text, before the usual rules
 )->str:
     "What a model sees of `outputs`: one text for each, joined by newlines; without pictures, ANSI codes and what a terminal would have overwritten"
-    outs = concat_streams([s for o in outputs if (s := _sound(o))])
+    outs = concat_streams(_one_stream([s for o in outputs if (s := _sound(o))]))
     return '\n'.join(s for o in outs if (s := _rendered(o, renderers or {})))
 
 # %% ../nbs/03_hist.ipynb #9bbad287
@@ -89,8 +103,9 @@ def _literal(s):
 
 def _shown_value(s):
     if s.isdecimal() and s[0]!='0' and len(s)<4000 or not _literal_start(s): return s
-    try: return str(_literal(s))
+    try: v = _literal(s)
     except ValueError: return s
+    return s if isinstance(v, (set, frozenset)) else str(v) # a set is shown in another order each time
 
 @patch(as_prop=True)
 def ai_output(self:Message)->str:
@@ -102,7 +117,7 @@ def ai_output(self:Message)->str:
 
 # %% ../nbs/03_hist.ipynb #15009ead
 _tags = {scode:'code', snote:'markdown', sraw:'raw'}
-def _attr(k, v): return f' {k}="{v}"' if v.isalnum() else f' {k}={quoteattr(v)}'
+_plain_id = re.compile(r'[\w.:-]+').fullmatch
 
 @patch
 def prompt_txt(self:Message,
@@ -117,10 +132,10 @@ def to_xml(self:Message,
 )->str:
     "What a model sees of this message, without pictures: its text in a tag, with the output of code"
     if self.msg_type==sprompt: return self.prompt_txt(last)
-    tag = _tags.get(self.msg_type, 'raw')
-    time = _attr('time', str(t)) if (t := getattr(self, 'time_run', None)) else ''
-    out = f'<out>{o}</out>' if (o := self.ai_output) else ''
-    return f'<{tag}{_attr("id", self.id)}{time}>{self.content}{out}</{tag}>'
+    tag,time,out = _tags.get(self.msg_type, 'raw'),getattr(self, 'time_run', None),self.ai_output
+    if time or not _plain_id(self.id): return to_xml(item2xml(tag, self.content, out, id=self.id, time=time), do_escape=False, indent=False)
+    if out: out = f'<out>{out}</out>'
+    return f'<{tag} id="{self.id}">{self.content}{out}</{tag}>'
 
 # %% ../nbs/03_hist.ipynb #e71ce233
 Message.UNSUPPORTED_MSG = 'This item could not be shown to you. If it matters for your answer, say that you cannot see it; never guess what it shows.'
@@ -129,6 +144,8 @@ _raster = ('image/png', 'image/jpeg', 'image/gif', 'image/webp')
 class Media(bytes):
     "Bytes that know their `mime` type"
 
+def _attr(k, v): return f' {k}={quoteattr(v)}'
+def _norm_mime(m): return m.partition(';')[0].strip().lower().replace('image/jpg', 'image/jpeg') if isinstance(m, str) else ''
 def _media_tag(id, typ, mime): return f'<media{_attr("id", id)}{_attr("type", typ)}{_attr("mime", mime)}></media>'
 
 def _needs(mime):
@@ -161,25 +178,32 @@ def _unavailable(m, id, typ, reason, mime):
     attrs = ''.join(_attr(k, v) for k,v in dict(id=id, type=typ, reason=reason, mime=mime).items() if v)
     return [f'<media-unavailable{attrs}>{m.UNSUPPORTED_MSG}</media-unavailable>']
 
+def _decoded(m, mime, data, max_im_sz):
+    "The bytes of `data` as they are to be sent, None where it cannot be decoded"
+    try: b = b642bytes(data)
+    except (ValueError, TypeError, AttributeError): return None
+    if not b or mime not in _raster: return b
+    try: return m.prep_img(b, mime, max_im_sz)
+    except Exception: return None # whatever a host's hook meets in a broken picture, the model has to be told
+
 def _media(m, id, typ, mime, data, aim_info, max_im_sz):
     "Tag and bytes of one item, or what says that it cannot be sent; `data` as a notebook holds it"
+    mime = _norm_mime(mime)
     need = _needs(mime)
     if not need: return _unavailable(m, id, typ, 'no model takes this type', mime)
     if not _supports(aim_info, need): return _unavailable(m, id, typ, 'the model does not take this type', mime)
-    try: b = b642bytes(data)
-    except (ValueError, TypeError, AttributeError): return _unavailable(m, id, typ, 'its data cannot be decoded', mime)
-    if b and mime in _raster: b = m.prep_img(b, mime, max_im_sz)
-    if not b: return _unavailable(m, id, typ, 'it is empty', mime)
+    b = _decoded(m, mime, data, max_im_sz)
+    if not b: return _unavailable(m, id, typ, 'its data cannot be decoded' if b is None else 'it is empty', mime)
     res = Media(b)
     res.mime = mime
     return [_media_tag(id, typ, mime), res]
 
 # %% ../nbs/03_hist.ipynb #4ef4ccf4
-_att_ref = re.compile(r'\]\(attachment:([^)\s]+)|<!-- last_output:(\S+) -->')
+_att_ref = re.compile(r'!\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]\((?:<attachment:([^<>\n]+)>|attachment:((?:[^()\s]|\([^()\s]*\))+))|<!--[ \t]*last_output:([^\s>]+?)[ \t]*-->')
 
 def _att_ids(m):
     if 'attachment:' not in m.content and 'last_output:' not in m.content: return {}
-    return dict.fromkeys(a or b for a,b in _att_ref.findall(m.content))
+    return dict.fromkeys(next(filter(None, o)) for o in _att_ref.findall(m.content))
 
 def _content_media(m, aim_info, max_im_sz):
     res,by_id = [],defaultdict(list)
@@ -187,9 +211,9 @@ def _content_media(m, aim_info, max_im_sz):
     for ref in _att_ids(m):
         atts = by_id.get(ref) or by_id.get(unquote(ref))
         if not atts:
-            if m.msg_type in (snote, sprompt): res += _unavailable(m, ref, 'content', 'it is missing', '')
+            if m.msg_type!=scode: res += _unavailable(m, ref, 'content', 'it is missing', '')
             continue
-        a = first(a for a in atts if (k := _needs(a.content_type)) and _supports(aim_info, k)) or atts[0]
+        a = first(a for a in atts if (k := _needs(_norm_mime(a.content_type))) and _supports(aim_info, k)) or atts[0]
         res += _media(m, ref, 'content', a.content_type, a.data, aim_info, max_im_sz)
     return res
 
@@ -203,9 +227,9 @@ def _output_media(m, aim_info, max_im_sz):
     res = []
     for out in m._output or ():
         data = out.get('data') if isinstance(out, dict) else None
-        mimes = [k for k in data if k.startswith('image/')] if isinstance(data, dict) else []
+        mimes = [k for k in data if _norm_mime(k).startswith('image/')] if isinstance(data, dict) else []
         if not mimes: continue
-        mime = first(k for k in mimes if k in _raster) or mimes[0]
+        mime = first(k for k in mimes if _norm_mime(k) in _raster) or mimes[0]
         res += _media(m, _hash_id(data[mime]), 'output', mime, data[mime], aim_info, max_im_sz)
     return res
 
@@ -234,12 +258,11 @@ def dlg2hist(
     aim_info:dict|None # What the model takes
 )->list:
     "The history that a model sees: by turns a list of text and bytes, and the reply's text. Without ids of prompts, metadata, and attachments that no content refers to; `ValueError` where it does not end with a prompt."
-    ms,res,parts = list(dlg),[],[]
+    ms,res,parts = [m for m in dlg if not _is_record(m)],[],[]
     name = f'dialog {dlg.name!r}' if isinstance(dlg, Dialog) else 'the dialog'
     if not ms: raise ValueError(f'{name} is empty: a history ends with a prompt')
     if ms[-1].msg_type!=sprompt: raise ValueError(f'{name} ends with message {ms[-1].id}, a {ms[-1].msg_type}: a history ends with a prompt')
     for m in ms:
-        if _is_record(m): continue
         parts += m.to_parts(aim_info, m is ms[-1])
         if m.msg_type!=sprompt: continue
         res += parts, m.ai_output
@@ -251,7 +274,9 @@ def _media_part(o): return Part(PartType[f'input_{k}' if (k := o.mime.partition(
 
 def _hist_part(o):
     if isinstance(o, str): return Part(PartType.text, o)
-    return _media_part(o) if isinstance(o, Media) else mk_msg(o).content[0]
+    if isinstance(o, Media): return _media_part(o)
+    try: return mk_msg(o).content[0]
+    except ValueError: return Part(PartType.text, f'<media-unavailable reason="bytes of an unknown type">{Message.UNSUPPORTED_MSG}</media-unavailable>')
 
 def _one_by_one(msgs):
     "`msgs` with each call in a message of its own, and its result after it"
@@ -268,25 +293,31 @@ def _one_by_one(msgs):
             res += Msg('assistant', m.content[:n+1] if not j else [m.content[n+j]]),Msg('tool', [r])
     return res
 
-def _check_ids(msgs):
-    seen = set()
-    for m in msgs:
-        for p in m.content:
-            if p.type!=PartType.tool_use: continue
-            if p.data['id'] in seen: raise ValueError(f"duplicate tool call id {p.data['id']!r}: `dedup_tool_ids` repairs a dialog")
-            seen.add(p.data['id'])
+def _reply_msgs(m, seen):
+    "Canonical messages of the reply of prompt `m`; `ValueError` where one of the ids that were `seen` occurs again"
+    res = _one_by_one(fmt2hist(m.ai_output))
+    for i,a in enumerate(res):
+        p = a.content[-1] if a.role=='assistant' and a.content else None
+        if p is None or p.type!=PartType.tool_use: continue
+        id = p.data['id']
+        if id in seen:
+            if id in m.ai_output: raise ValueError(f'message {m.id}: duplicate tool call id {id!r}, which message {seen[id]} has too: `dedup_tool_ids` repairs a dialog')
+            # it was made for a block that has none, and such a block may stand in two replies
+            id = res[i+1].content[0].data['id'] = p.data['id'] = f'{id}_{len(seen)}'
+        seen[id] = m.id
+    return res
 
 def dlg2chat(
     dlg, # A `Dialog`, or messages, the last of which is a prompt
     aim_info:dict|None=None # What the model takes; by default pictures
 )->list:
     "The canonical `Msg`s of a dialog: as `dlg2hist`, with the calls in the replies as parts, and without usage, thoughts and calls on a server; `ValueError` where a tool call id occurs twice"
-    res = []
+    ms,res,seen = list(dlg),[],{}
     with gc_paused():
-        for i,o in enumerate(dlg2hist(dlg, dict(supports_vision=True) if aim_info is None else aim_info)):
-            if i%2==0: res.append(Msg('user', [_hist_part(p) for p in o]))
-            else: res += _one_by_one(fmt2hist(o))
-        _check_ids(res)
+        turns = dlg2hist(dlg if isinstance(dlg, Dialog) else ms, dict(supports_vision=True) if aim_info is None else aim_info)[::2]
+        for o,m in zip(turns, [m for m in ms if m.msg_type==sprompt]):
+            res.append(Msg('user', [_hist_part(p) for p in o]))
+            res += _reply_msgs(m, seen)
     return res
 
 # %% ../nbs/03_hist.ipynb #5ad6aebd
@@ -320,7 +351,7 @@ def dedup_tool_ids(
                     s = _with_id(s, p, did[-1][2])
                 seen.add(p.data['id'])
             out.append(s)
-        if len(did)>n: m.output = ''.join(out)
+        if len(did)>n: m.ai_res = ''.join(out)
     return did
 
 # %% ../nbs/03_hist.ipynb #aab21e10
@@ -337,16 +368,13 @@ def _user_content(m, parts):
         else: raise ValueError(f'a user message cannot hold {p!r}')
     return '\n\n'.join(res)
 
-def _is_fence_text(s): return s.startswith('`````result') and s.endswith('\n`````')
-def _is_fence_result(m): return len(m.content)==1 and m.content[0].type==PartType.text and _is_fence_text(m.content[0].text or '')
-
 def _turns(msgs):
     "`(user message or None, messages of the reply)` for each turn; a system message is a turn of its own"
     res = []
-    for m in msgs:
-        if m.role=='user' and _is_fence_result(m) and res and res[-1][1]: res[-1][1].append(m)
+    for i,m in enumerate(msgs):
+        if m.role=='user' and res and res[-1][1] and is_fence_result(m, res[-1][1][-1]): res[-1][1].append(m)
         elif m.role in ('user', 'system'): res.append((m, []))
-        elif m.role not in ('assistant', 'tool'): raise ValueError(f'message of unknown role {m.role!r}')
+        elif m.role not in ('assistant', 'tool'): raise ValueError(f'message {i} is of unknown role {m.role!r}')
         else:
             if not res or res[-1][0] and res[-1][0].role=='system': res.append((None, []))
             res[-1][1].append(m)
@@ -503,10 +531,15 @@ def _result_src(m):
     if len(outs)==1 and isinstance(outs[0], dict) and outs[0].get('output_type')=='execute_result' and list(outs[0].get('data') or ())==['text/plain']: return _text(outs[0]['data']['text/plain'])
     return render_outputs_ai(outs, m.ai_renderers)
 
-def _closed_call(m, taken):
-    "Call and result of the code message `m`, as parts; its id is noted where it had none"
-    call = _msg_call(m)
-    if not call: raise ValueError(f'message {m.id} is no tool call, a name with literal keyword arguments such as `f(a=1)`: {m.summ}')
+def _checked_call(m):
+    "The call that the message `m` is; `ValueError` where it can be no part of a reply"
+    if m.msg_type==sprompt: raise ValueError(f'message {m.id} is a prompt: a reply holds notes and tool calls')
+    if m.msg_type!=scode: return None
+    if call := _msg_call(m): return call
+    raise ValueError(f'message {m.id} is no tool call, a name with literal keyword arguments such as `f(a=1)`: {m.summ}')
+
+def _closed_call(m, call, taken):
+    "The call and the result of the code message `m`, as parts; its id is noted where it had none"
     if not isinstance(m.meta.get('tool_id'), str) or not m.meta['tool_id']: m.meta['tool_id'] = _fresh_tool_id(taken)
     id = m.meta['tool_id']
     return Part(PartType.tool_use, data=dict(id=id, **call)),Part(PartType.tool_result, _result_src(m), dict(id=id, name=call['name']))
@@ -516,12 +549,14 @@ def dlg2reply(
     dialect:str|None=None # How calls are written, `details` or `fence`; by default as they were
 )->str:
     "The reply that the dialog stands for; ids that were made for calls are noted in their metadata; `ValueError`, naming the message, where code is no tool call, or for a prompt"
-    msgs = [Msg('assistant', []), Msg('tool', [])]
+    msgs,calls = [Msg('assistant', []), Msg('tool', [])],[_checked_call(m) for m in sub]
     taken = {m.meta.get('tool_id') for m in sub if isinstance(m.meta.get('tool_id'), str)}
-    for m in sub:
-        if m.msg_type==sprompt: raise ValueError(f'message {m.id} is a prompt: a reply holds notes and tool calls')
-        if m.msg_type==scode:
-            for to,p in zip(msgs[-2:], _closed_call(m, taken)): to.content.append(p)
-        elif m.meta.get('fence_result') and _is_fence_text(m.content): msgs += Msg('user', [Part(PartType.text, m.content)]),Msg('assistant', []),Msg('tool', [])
-        elif not _is_record(m): msgs[-2].content.append(Part(PartType.text, m.content))
+    for m,call in zip(sub, calls):
+        if call:
+            for to,p in zip(msgs[-2:], _closed_call(m, call, taken)): to.content.append(p)
+            continue
+        if _is_record(m): continue
+        ran = Msg('user', [Part(PartType.text, m.content)])
+        if not (m.meta.get('fence_result') and is_fence_result(ran, msgs[-2])): msgs[-2].content.append(ran.content[0])
+        else: msgs = [o for o in msgs if o.content] + [ran, Msg('assistant', []), Msg('tool', [])]
     return hist2fmt(msgs, None, dialect or sub.meta.get('reply_dialect', 'details'))

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict, deque, namedtuple
 from contextlib import suppress
 from hashlib import md5
 from pathlib import Path
+from secrets import token_hex
 from typing import Callable, NamedTuple
 
 from fastcore.basics import first, patch, store_attr
@@ -44,10 +45,11 @@ _prompt_re = re.compile(r'%%prompt[^\S\n]*(?:\n|$)')
 
 def _find_sep(s):
     "`(start, end)` of the first separator in `s`, None where there is none"
-    i = -1
-    while (i := s.find('SOLVEIT_SEPARATOR', i+1)) >= 0:
+    i = 0
+    while (i := s.find('SOLVEIT_SEPARATOR', i)) >= 0:
         m = _sep_line(s, s.rfind('\n', 0, i)+1)
         if m and (m.end()==len(s) or s.startswith(('\n', '\r\n'), m.end())): return m.span()
+        if (i := s.find('\n', i))<0: return
 
 _blank = '\n\n', '\r\n\r\n', '\r\n', '\n', ''
 def split_prompt(
@@ -68,7 +70,7 @@ def split_prompt(
 def _source(cell):
     s = cell.get('source', '')
     if isinstance(s, str): return s
-    try: return '' if s is None else ''.join(s)
+    try: return '' if s is None else ''.join(s if isinstance(s, list) else [s])
     except TypeError: raise ValueError('source is neither text nor a list of lines') from None
 
 _known = {'cell_type', 'id', 'metadata', 'source', 'attachments', 'outputs'}
@@ -128,7 +130,9 @@ def _text_cell(m, typ, src, meta):
 # %% ../nbs/01_ipynb.ipynb #95cc2758
 def _prompt_cell(m, meta):
     meta = {**meta, 'solveit_ai':True}
-    if _as_code_cell(m): return _code_cell(m, (m._dialect[1] if m._dialect and m._dialect[0]=='code' else '%%prompt\n')+m.content, meta)
+    if _as_code_cell(m):
+        first_line = m._dialect[1] if m._dialect and m._dialect[0]=='code' else '%%prompt\n'
+        return _code_cell(m, first_line + ('\n' if m._content and not first_line.endswith('\n') else '') + m._content, meta)
     content,reply = m._content,m.ai_res
     src = content+_join_text+reply if reply else content
     if m._dialect:
@@ -170,7 +174,7 @@ def _content_id(cell, n): return md5(f"{cell.get('cell_type')}{cell.get('source'
 
 def _with_ids(cells):
     "`cells`, with ids for those that lack them"
-    if all('id' in c for c in cells): return cells
+    if all([c.get('id') is not None for c in cells]): return cells
     seen,nth,res = {str(c['id']) for c in cells if c.get('id') is not None},Counter(),[]
     for c in cells:
         if c.get('id') is None:
@@ -236,7 +240,7 @@ def reads_ipynb(
 # %% ../nbs/01_ipynb.ipynb #5e880212
 def _nb_path(fname):
     p = Path(fname).expanduser()
-    return p if p.suffix=='.ipynb' or p.is_file() else p.with_name(p.name+'.ipynb')
+    return p if p.suffix=='.ipynb' or p.exists() else p.with_name(p.name+'.ipynb')
 
 def read_ipynb(
     fname:str|Path, # Path of the notebook; `.ipynb` is added where it is missing
@@ -255,11 +259,14 @@ def read_ipynb(
 _valid_id = re.compile(r'[a-zA-Z0-9_-]{1,64}').fullmatch
 
 def _fit_id(id_, taken):
-    "`id_`, or where nbformat refuses it or it is taken, one that is made from it"
-    if isinstance(id_, str) and id_ not in taken and _valid_id(id_): return id_
-    base = re.sub('[^a-zA-Z0-9_-]', '-', str(id_))[:50] or 'cell'
-    res,n = base,1
-    while res in taken: res,n = f'{base}-{n}',n+1
+    "`id_`, or where nbformat refuses it or it is taken, one that is made from it; it is taken from then on. `taken` maps ids to the next number to try."
+    res = id_
+    if not (isinstance(id_, str) and id_ not in taken and _valid_id(id_)):
+        base = re.sub('[^a-zA-Z0-9_-]', '-', str(id_))[:50] or 'cell'
+        res,n = base,taken.get(base, 1)
+        while res in taken: res,n = f'{base}-{n}',n+1
+        if base in taken: taken[base] = n
+    taken[res] = 1
     return res
 
 # %% ../nbs/01_ipynb.ipynb #43eb41b4
@@ -273,18 +280,22 @@ _out_keys = dict(stream={'name','text'}, error={'ename','evalue','traceback'}, d
 
 def _is_count(v): return v is None or (type(v) is int and v>=0)
 
+def _as_json(out): return mk_output('display_data', {'application/json':out}), ['an output of no known kind shown as JSON']
+def _is_text(v): return isinstance(v, str) or isinstance(v, list) and all([isinstance(o, str) for o in v])
+
 def _healed_output(out):
     "`(output, what was done)`"
+    if isinstance(out, dict) and not (isinstance(out.get('output_type'), str) and isinstance(out.get('data', {}), dict)): return _as_json(out)
     from fastcore.nbio import repair_cell # here, since importing it takes longer than reading a notebook
     cell = dict(cell_type='code', source='', metadata={}, execution_count=None, outputs=[dict(out) if isinstance(out, dict) else out])
     done = [s.split(': ', 1)[1] for s in repair_cell(cell)]
-    if not cell['outputs']: return mk_output('display_data', {'application/json':out}), ['an output of no known kind shown as JSON']
+    if not cell['outputs']: return _as_json(out)
     res = cell['outputs'][0]
     if not _is_count(res.get('execution_count')): res,done = {**res, 'execution_count':None}, [*done, 'set execution_count']
     if extra := res.keys() - _out_keys[res['output_type']] - {'output_type'}:
         res = {k:v for k,v in res.items() if k not in extra}
         done.append(f'keys of an output dropped: {", ".join(sorted(extra))}')
-    bad = {k:obj2js(v) for k,v in res.get('data', {}).items() if not (is_json_mime(k) or isinstance(v, str) or (isinstance(v, list) and all(isinstance(o, str) for o in v)))}
+    bad = {k:obj2js(v) for k,v in res.get('data', {}).items() if not (is_json_mime(k) or _is_text(v))}
     if bad: res,done = {**res, 'data':{**res['data'], **bad}}, [*done, 'data of an output made text']
     return res,done
 
@@ -292,12 +303,12 @@ def _healed_output(out):
 _cell_keys = {'cell_type', 'id', 'metadata', 'source'}
 _type_keys = dict(code={'outputs', 'execution_count'}, markdown={'attachments'}, raw={'attachments'})
 
-def _att_ok(atts): return isinstance(atts, dict) and all(isinstance(b, dict) and all(isinstance(v, (str, list)) for v in b.values()) for b in atts.values())
+def _att_ok(atts): return isinstance(atts, dict) and all([isinstance(b, dict) and all([is_json_mime(k) or _is_text(v) for k,v in b.items()]) for b in atts.values()])
 
 def _str(v): return isinstance(v, str)
 def _has(*ks): return lambda v: isinstance(v, dict) and all(_str(v.get(k)) for k in ks)
 _meta_ok = dict(tags=lambda v: isinstance(v, list) and all(_str(o) and o and ',' not in o for o in v) and len(set(v))==len(v), name=lambda v: _str(v) and v, jupyter=_has(),
-    collapsed=lambda v: isinstance(v, bool), scrolled=lambda v: v=='auto' or isinstance(v, bool), format=_str, execution=_has())
+    collapsed=lambda v: isinstance(v, bool), scrolled=lambda v: v=='auto' or isinstance(v, bool), format=_str, execution=lambda v: isinstance(v, dict) and all(map(_str, v.values())))
 _top_meta_ok = dict(kernelspec=_has('name', 'display_name'), language_info=_has('name'), orig_nbformat=lambda v: type(v) is int and v>0, title=_str, authors=lambda v: isinstance(v, list))
 
 def _healed_meta(meta, ok):
@@ -311,9 +322,9 @@ def _healed_cell(cell, minor, taken):
     def put(k, v, what):
         res[k] = v
         done.append(what)
-    if res.get('cell_type') not in _type_keys: put('cell_type', 'raw', f"cell type {cell.get('cell_type')!r} made raw")
+    if not isinstance(res.get('cell_type'), str) or res['cell_type'] not in _type_keys: put('cell_type', 'raw', f"cell type {cell.get('cell_type')!r} made raw")
     if not isinstance(res.get('metadata'), dict): put('metadata', {}, 'metadata added')
-    if not isinstance(res.get('source'), (str, list)): put('source', '', 'source added')
+    if not _is_text(res.get('source')): put('source', '', 'source added')
     if res['cell_type']=='code':
         if not isinstance(res.get('outputs'), list): put('outputs', [], 'outputs added')
         if not _is_count(res.get('execution_count', '')): put('execution_count', None, 'execution count added')
@@ -322,36 +333,41 @@ def _healed_cell(cell, minor, taken):
     if 'attachments' in res and not _att_ok(res['attachments']): done.append(f"attachments dropped: {res.pop('attachments')!r:.40}")
     for k in [k for k in res if k not in _cell_keys | _type_keys[res['cell_type']]]:
         v = res.pop(k)
-        if v in ([], None): done.append(f'{k} dropped')
+        if v in ([], None) or k=='execution_count': done.append(f'{k} dropped')
         else: put('metadata', {k:v, **res['metadata']}, f'{k} moved to the metadata')
     meta,what = _healed_meta(res['metadata'], _meta_ok)
     if what: put('metadata', meta, '; '.join(what))
     if minor<5: return res,done
-    if (id_ := _fit_id(res.get('id', _content_id(cell, 0)), taken))!=res.get('id'): put('id', id_, f"id {cell.get('id')!r} made {id_!r}" if 'id' in cell else f'id {id_!r} added')
-    taken.add(id_)
+    old = cell.get('id')
+    if (id_ := _fit_id(_content_id(cell, 0) if old is None else old, taken))!=old: put('id', id_, f'id {id_!r} added' if old is None else f'id {old!r} made {id_!r}')
     return res,done
 
 # %% ../nbs/01_ipynb.ipynb #5fdddb60
 _cell_max = {k:v|_cell_keys for k,v in _type_keys.items()}
 _cell_min = {k:v-{'id', 'attachments'} for k,v in _cell_max.items()}
 _out_all = {k:v|{'output_type'} for k,v in _out_keys.items()}
-def _out_fits(o): return isinstance(o, dict) and o.keys()==_out_all.get(o.get('output_type'))
+def _out_fits(o):
+    if not isinstance(o, dict) or not isinstance(t := o.get('output_type'), str) or o.keys()!=_out_all.get(t): return False
+    if t=='stream': return _is_text(o['text']) and isinstance(o['name'], str)
+    if t=='error': return isinstance(o['ename'], str) and isinstance(o['evalue'], str) and isinstance(o['traceback'], list) and _is_text(o['traceback'])
+    d = o['data']
+    return isinstance(d, dict) and isinstance(o['metadata'], dict) and _is_count(o.get('execution_count')) and all([_is_text(v) or is_json_mime(k) for k,v in d.items()])
 
 def _fitting(cell):
     "`cell` as nbformat takes it, its id aside"
-    ct = cell.get('cell_type')
-    if ct in _cell_max and _cell_min[ct]<=cell.keys()<=_cell_max[ct] and all(map(_out_fits, cell.get('outputs', ()))):
-        if not cell['metadata'] or _meta_ok.keys().isdisjoint(cell['metadata']): return cell
-    return _healed_cell(cell, 4, set())[0]
+    ct,meta,outs = cell.get('cell_type'),cell.get('metadata'),cell.get('outputs', ())
+    if isinstance(ct, str) and ct in _cell_max and _cell_min[ct]<=cell.keys()<=_cell_max[ct] and isinstance(meta, dict) and _meta_ok.keys().isdisjoint(meta):
+        if not outs and outs in ((), []) or isinstance(outs, list) and all(map(_out_fits, outs)):
+            if _is_count(cell.get('execution_count')) and ('attachments' not in cell or _att_ok(cell['attachments'])): return cell
+    return _healed_cell(cell, 4, {})[0]
 
 # %% ../nbs/01_ipynb.ipynb #40fb2cbb
 def _cells(msgs):
     "The cells of `msgs`, with ids that nbformat accepts"
-    taken = set()
+    taken = {}
     for m in msgs:
         c = _fitting(m.to_cell())
         if (id_ := _fit_id(c['id'], taken)) is not c['id']: c['id'] = id_
-        taken.add(id_)
         yield c
 
 # %% ../nbs/01_ipynb.ipynb #e7e447ac
@@ -380,14 +396,14 @@ def get_ipynb(
     return dict(cells=cells, metadata=_full_meta(dlg, msgs, [c['id'] for c in cells]), nbformat=4, nbformat_minor=5)
 
 # %% ../nbs/01_ipynb.ipynb #6f8aa068
-def _lines(s): return s.splitlines(True)
+def _split_texts(data): return {k:split_lines(v) if isinstance(v, str) and is_text_mime(k) and not is_json_mime(k) else v for k,v in data.items()}
 
 def _split_output(out):
     "`out` with its texts as lists of lines"
     if not isinstance(out, dict): return out
-    if isinstance(t := out.get('text'), str): return {**out, 'text':_lines(t)}
+    if isinstance(t := out.get('text'), str): return {**out, 'text':split_lines(t)}
     if not isinstance(d := out.get('data'), dict): return out
-    return {**out, 'data':{k:_lines(v) if isinstance(v, str) and is_text_mime(k) and not is_json_mime(k) else v for k,v in d.items()}}
+    return {**out, 'data':_split_texts(d)}
 
 # %% ../nbs/01_ipynb.ipynb #623f0629
 _hole = b'\n   "source": 0'
@@ -398,6 +414,7 @@ def _new_text(dlg, msgs):
         srcs.append(c['source'])
         c['source'] = 0
         if c.get('outputs'): c['outputs'] = [_split_output(o) for o in c['outputs']]
+        if 'attachments' in c: c['attachments'] = {i:_split_texts(b) for i,b in c['attachments'].items()}
     cells,nb['cells'] = nb['cells'],[]
     head,tail = obj2jsb(nb, indent=' ', sort=True).split(b'[]', 1)
     parts = obj2jsb(cells, indent=' ', sort=True).replace(b'\n', b'\n ').split(_hole)
@@ -415,7 +432,7 @@ def _sorted_keys(d): return list(d)==sorted(d)
 
 def _style(txt, nb):
     "How notebook text `txt`, which stands for `nb`, is written"
-    m = re.compile(r'\{(?:(\r?\n)([ \t]*))?"\w+":( ?)').match(txt, _skip(txt, 0))
+    m = re.compile(r'\{(?:(\r?\n)([ \t]*))?"(?:[^"\\]|\\.)*":( ?)').match(txt, _skip(txt, 0))
     indent,seps,eol = (m[2],None,m[1]) if m and m[1] else (None,(', ',': ') if m and m[3] else None,'')
     ascii = txt.isascii() and bool(_escaped.search(txt))
     srcs = [c['source'] for c in nb['cells'] if isinstance(c.get('source'), (str, list))]
@@ -463,7 +480,7 @@ def _filed(cell, lines):
     "`cell` as a file holds it, with texts as `lines` or not"
     if not lines: return cell
     outs = dict(outputs=[_split_output(o) for o in cell['outputs']]) if 'outputs' in cell else {}
-    return {**cell, 'source':_lines(cell['source']), **outs}
+    return {**cell, 'source':split_lines(cell['source']), **outs}
 
 def _edited_cell(old, was, now, lines):
     "`old` with what differs between the messages `was` and `now`"
@@ -473,7 +490,7 @@ def _edited_cell(old, was, now, lines):
         if k in a and k in b and _alike(a[k], b[k]): continue
         if k not in b: res.pop(k, None)
         elif k=='outputs': res[k] = _new_outputs(a[k], b[k], lines)
-        elif k=='source': res[k] = _lines(b[k]) if isinstance(old.get(k), list) or (k not in old and lines) else b[k]
+        elif k=='source': res[k] = split_lines(b[k]) if isinstance(old.get(k), list) or (k not in old and lines) else b[k]
         else: res[k] = b[k]
     return {k:v for k,v in res.items() if k not in (('attachments',) if b['cell_type']=='code' else ('outputs', 'execution_count'))}
 
@@ -519,15 +536,13 @@ def _new_cells(msgs, pos, was, nb):
         else: res.append(None if _alike(_says(was[i]), _says(m)) else _fitting(_edited_cell(old[i], was[i], m, lines)))
     return res
 
-def _settle_ids(msgs, new, pos, minor):
+def _settle_ids(msgs, new, pos, nb):
     "Give the cells in `new` ids where the notebook's version has them; the ids in the file, message by message"
-    taken = {m.id for m,c in zip(msgs, new) if c is None}
+    taken = {m.id:1 for m,c in zip(msgs, new) if c is None}
     for m,c,i in zip(msgs, new, pos):
         if c is None: continue
-        if minor>=5:
-            c['id'] = _fit_id(c.get('id', m.id), taken)
-            taken.add(c['id'])
-        elif i is None: del c['id']
+        if _minor(nb)>=5: c['id'] = _fit_id(c.get('id', m.id), taken)
+        elif i is None or 'id' not in nb['cells'][i]: c.pop('id', None)
     return [m.id if c is None else c.get('id', m.id) for m,c in zip(msgs, new)]
 
 def _rewritten(dlg, msgs):
@@ -536,7 +551,7 @@ def _rewritten(dlg, msgs):
     was = type(dlg).from_cells(_with_ids(nb['cells']), meta=nb['metadata'] if isinstance(nb.get('metadata'), dict) else {})
     pos,wm = _matched(msgs, was),was.messages.items
     new = _new_cells(msgs, pos, wm, nb)
-    ids = _settle_ids(msgs, new, pos, _minor(nb))
+    ids = _settle_ids(msgs, new, pos, nb)
     edited = [i for i,c in enumerate(new) if c is not None]
     meta = _full_meta(dlg, [msgs[i] for i in edited], [ids[i] for i in edited], {m.id for m in wm}.difference(m.id for m in msgs))
     top_edited = not _alike(meta, was.meta)
@@ -551,7 +566,7 @@ def write_atomic(
 ):
     "Write a file as a whole or not at all; on an error the old file is as it was and no other is left"
     path = Path(path).resolve()
-    tmp = path.with_name(f'.{ruuid4()[:13]}.tmp')
+    tmp = path.with_name(f'.{token_hex(6)}.tmp') # not from `random`, which is the user's to seed
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
     try:
         with open(tmp, 'xb') as f:
@@ -560,8 +575,9 @@ def write_atomic(
             f.flush()
             os.fsync(f.fileno())
         os.replace(tmp, path)
-    except BaseException:
+    except BaseException as e:
         tmp.unlink(missing_ok=True)
+        if isinstance(e, OSError) and e.filename: e.filename = str(path) # the user knows nothing of the other
         raise
 
 # %% ../nbs/01_ipynb.ipynb #b30d8d84
@@ -574,16 +590,18 @@ def write_ipynb(
     msgs = dlg.messages.items if msgs is None else list(msgs)
     with gc_paused(): txt = (_new_text if dlg._src is None else _rewritten)(dlg, msgs)
     if fname is None: return txt.decode('utf-8', 'surrogatepass')
-    write_atomic(_nb_path(fname), txt)
+    p = Path(fname).expanduser()
+    write_atomic(p if p.suffix=='.ipynb' or p==dlg.path_ else p.with_name(p.name+'.ipynb'), txt)
 
 @patch
 def write(self:Dialog,
     folder:str|Path='.' # Where to; made where it is missing
 )->Path:
-    "The path written to: the dialog's name in `folder`"
+    "The path written to, the dialog's own from now on: its name in `folder`"
     p = Path(folder)/f'{self.name}.ipynb'
     p.parent.mkdir(parents=True, exist_ok=True)
     write_ipynb(self, p)
+    self.path_ = p
     return p
 
 @patch
@@ -591,7 +609,8 @@ def save(self:Dialog,
     fname:str|Path|None=None # A new place; the dialog's own from now on
 )->Path:
     "The path written to: `fname`, or where the dialog was read from or last saved to; `ValueError` where neither is known"
-    p = self.path_ if fname is None else _nb_path(fname)
+    p = self.path_ if fname is None else Path(fname).expanduser()
+    if fname is not None and p.suffix!='.ipynb': p = p.with_name(p.name+'.ipynb')
     if p is None: raise ValueError(f'dialog {self.name!r} was not read from a file: say where to save it')
     write_ipynb(self, p)
     self.path_ = p
@@ -617,10 +636,10 @@ def heal_ipynb(
     "`(text, list of Healed)`: the notebook with all mended that nbformat refuses; `ValueError` where it is no notebook"
     data = txt.encode('utf-8', 'surrogatepass')
     reads_ipynb(data)
-    nb,taken = _parsed(data),set()
+    nb,taken = _parsed(data),{}
     top,done = _healed_top(nb)
     cells = [_healed_cell(c, top['nbformat_minor'], taken) for c in nb['cells']]
     res = [Healed(None, None, w) for w in done]
-    res += [Healed(i, c.get('id'), w) for i,(c,ws) in enumerate(cells) for w in ws]
+    res += [Healed(i, c.get('id'), w) for i,(c,(_,ws)) in enumerate(zip(nb['cells'], cells)) for w in ws]
     if not res: return txt,[]
     return _rebuilt(txt, {**top, 'cells':nb['cells']}, [c if ws else None for c,ws in cells], list(range(len(cells))), bool(done)), res

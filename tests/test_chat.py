@@ -282,7 +282,7 @@ def searched(monkeypatch):
     return f
 
 old,token = "<details class='tool-usage-details'>\n", "<details class='token-usage-details'>\n"
-hostile = [old, token, tool_dtls_tag+'\n<summary>', tool_dtls_tag+'\n<summary>'+'</summary>\n\n', tool_dtls_tag+'\n<summary>a</summary>\n\n```json\n{',
+hostile = [old, token, "<details class='tool-usage-details'>\nx ```json {.tool}\n", old+'```json {.tool}\n', tool_dtls_tag+'\n<summary>', tool_dtls_tag+'\n<summary>'+'</summary>\n\n', tool_dtls_tag+'\n<summary>a</summary>\n\n```json\n{',
     block[:-10]+'\n', block[:-20]+'\n', block+'\n', fence+'\n', block+'\n'+fence+'\n', '```json {.tool}\n{', '```json {.tool}\n{\n```\n', 'a ```json {.tool} ',
     '```json {.usage}\n{}\n```\n', '`````py\n1\n`````\n', '`````py\n`````\n`````result\n', '```\n', '````\n```\n', '~~~\n', '``` `\n', '    ```\n', '\n'*20,
     token+'`a\n</details>\n', old+"\n- `f({'a': 1})`\n", old+"\n- `f({'a': 1})`\n </details>\n", '<!--think_start-->\n', '<!--think_start-->\n<!--think_end-->',

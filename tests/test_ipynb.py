@@ -206,3 +206,104 @@ def test_a_new_file_has_the_usual_mode_and_an_old_one_keeps_its_own(tmp_path):
     p.chmod(0o600)
     Dialog('d').write(tmp_path)
     assert stat.S_IMODE(p.stat().st_mode)==0o600
+
+# --- faults that were found, and their kind
+
+def nb1(*cells, minor=5): return json.dumps(dict(cells=list(cells), metadata={}, nbformat=4, nbformat_minor=minor))
+def code(**kw): return dict(dict(cell_type='code', id='c', metadata={}, source='x', outputs=[], execution_count=None), **kw)
+def md(**kw): return dict(dict(cell_type='markdown', id='m', metadata={}, source='x'), **kw)
+
+broken = [dict(metadata=None), dict(metadata=[]), dict(metadata='x'), dict(execution_count='x'), dict(execution_count=-1), dict(execution_count=True), dict(outputs=None), dict(outputs=5), dict(cell_type=[]), dict(cell_type={}),
+    dict(id=None), dict(id=5), dict(id='a b'), dict(foo=1), dict(attachments={'a':{'image/png':'aGk='}})]
+bad_outputs = [{'output_type':[]}, {'output_type':'display_data', 'metadata':{}, 'data':{'text/plain':5}}, {'output_type':'display_data', 'metadata':{}, 'data':'x'}, {'output_type':'display_data', 'metadata':None, 'data':{}},
+    {'output_type':'stream', 'name':'stdout', 'text':None}, {'output_type':'stream', 'name':1, 'text':'x'}, {'output_type':'error', 'ename':'E', 'evalue':None, 'traceback':[]}, {'output_type':'error', 'ename':'E', 'evalue':'', 'traceback':[1]},
+    {'output_type':'execute_result', 'metadata':{}, 'data':{}, 'execution_count':'x'}, 5, None]
+bad_atts = [None, 'x', [], {'a':'x'}, {'a':{'image/png':5}}, {'a':{'image/png':[5]}}]
+bad_cells = [code(**o) for o in broken] + [code(outputs=[o]) for o in bad_outputs] + [md(attachments=a) for a in bad_atts] + [md(metadata={'execution':{'a':5}})]
+
+@pytest.mark.parametrize('cell', bad_cells, ids=lambda c: json.dumps(c)[:60])
+def test_a_broken_cell_is_carried_healed_and_valid_once_it_is_edited(cell):
+    txt = nb1(md(id='a'), cell)
+    d = reads_ipynb(txt)
+    assert write_ipynb(d)==txt and [m.id for m in d]==[m.id for m in reads_ipynb(txt)]
+    healed,report = heal_ipynb(txt)
+    nbformat.validate(json.loads(healed))
+    assert report
+    repr(d), d.messages[1].ai_res, get_output_mds(d.messages[1].output)
+    d.messages[1].content = 'edited'
+    nbformat.validate(json.loads(write_ipynb(d)))
+    nbformat.validate(get_ipynb(Dialog.from_cells(json.loads(txt)['cells'])))
+
+@pytest.mark.parametrize('out', bad_outputs, ids=lambda o: json.dumps(o)[:60])
+def test_a_broken_output_of_a_new_message_is_written_as_a_valid_one(out):
+    nbformat.validate(json.loads(write_ipynb(Dialog('d', [Message('x', output=[out])]))))
+
+prompt_cell = code(source='%%prompt', metadata={'solveit_ai':True})
+@pytest.mark.parametrize('content', ['hello', '', '\n\n', '\r', ' ', '\r\n', '%%prompt'])
+def test_a_bare_prompt_cell_takes_any_content(content):
+    d = reads_ipynb(nb1(prompt_cell))
+    d.messages[0].content = content
+    m = reads_ipynb(write_ipynb(d)).messages[0]
+    assert (m.msg_type, m.content)==(sprompt, content)
+
+@pytest.mark.parametrize('minor', range(6))
+@pytest.mark.parametrize('typ', smsg_types)
+def test_a_new_type_gives_a_valid_cell(typ, minor):
+    cells = [{k:v for k,v in c.items() if minor>=5 or k!='id'} for c in (code(execution_count=3), md())]
+    d = reads_ipynb(nb1(*cells, minor=minor))
+    for m in d: m.msg_type = typ
+    nbformat.validate(json.loads(write_ipynb(d)))
+    back = reads_ipynb(write_ipynb(d))
+    assert [(m.msg_type, m.content, m.meta) for m in back]==[(typ, 'x', {})]*2
+
+def test_two_halves_of_a_character_stay_apart():
+    d = Dialog('d', [Message('\ud83d\ude00 a\n', msg_type=t) for t in smsg_types])
+    assert [m.content for m in reads_ipynb(write_ipynb(d))]==['\ud83d\ude00 a\n']*4
+
+@pytest.mark.parametrize('n', [2000])
+def test_hostile_input_is_read_in_linear_time(n):
+    "Each of these took minutes when it was quadratic; they run far under a second"
+    assert header_info('# x' + ' '*n*50 + 'y')[0]==header_info('# ' + '#'*n*50 + ' x')[0]==1
+    cells = [md() for _ in range(n*4)]
+    assert len(heal_ipynb(nb1(*cells))[1])==n*4-1
+    assert len({c['id'] for c in get_ipynb(Dialog.from_cells(cells))['cells']})==n*4
+    assert reads_ipynb(nb1(md(source='x SOLVEIT_SEPARATOR '*n*100))).messages[0].msg_type==snote
+
+def test_writing_leaves_the_users_random_stream_alone(tmp_path):
+    import random
+    random.seed(1)
+    a = random.random()
+    random.seed(1)
+    Dialog('d').write(tmp_path)
+    assert random.random()==a
+
+def test_a_message_is_itself_even_where_ids_repeat():
+    d = Dialog('d', [Message('first', id='x'), Message('mid', id='y'), Message('second', id='x')])
+    assert d.messages[0].next().content=='mid'
+    d.mk_message('new', after=d.messages[0])
+    d.remove_msgs([d.messages[0]])
+    assert [m.content for m in d]==['new', 'mid', 'second']
+    d.messages[2].remove_from_dlg()
+    assert [m.content for m in d]==['new', 'mid']
+
+def test_a_dialog_keeps_its_own_list():
+    ms = [Message('a')]
+    d = Dialog('d', ms)
+    d.mk_message('b')
+    e = Dialog('e', d.messages)
+    e.mk_message('c')
+    assert (len(ms), len(d), len(e))==(1, 2, 3)
+    c = copy.copy(d)
+    c.mk_message('x')
+    assert len(d)==2 and all(m.dlg is c for m in c)
+
+def test_metadata_and_the_attributes_made_of_it_can_both_be_edited():
+    m = HostMsg('x')
+    m.meta['pinned'] = True
+    assert m.cell_meta()=={'pinned':True}
+    m.pinned = 'yes'
+    assert m.cell_meta()=={'pinned':'yes'}
+    n = HostMsg('x', meta={'pinned':True})
+    n.meta = {}
+    assert n.cell_meta()=={}
+    assert HostDlg('h').mk_messages([Message('x', foo=3)])[0].foo==3
