@@ -958,7 +958,7 @@ class Out:
     "A record to be written: whether it is `live`, part of the conversation as it is, and `new`"
     def __init__(self, rec, live=True, new=False): self.rec,self.live,self.new = rec,live,new
 
-_off = 'branch', 'duplicate', 'sidechain'
+_off = 'branch', 'sidechain'
 
 def _our_rec(agent, m):
     "What the metadata of `m` says about records of `agent`, None where there are none"
@@ -985,7 +985,7 @@ class _Writer:
     def put(self, k, pos, rec, live=True, same=True):
         self.edited |= not same
         self.end = max(self.end, pos)
-        if u := self.agent.uuid(rec): self.seen.add(u)
+        self.seen.add((pos, self.agent.uuid(rec)))
         self.items.append((k, (pos, 0, 0), Out(rec, live)))
 
     def new(self, k, pos, band, msgs):
@@ -1046,10 +1046,10 @@ def add(self:_Writer, k, m):
     "Take the message `m`, the one at index `k`"
     o,kind = _our_rec(self.agent, m),m.meta.get('rec_kind')
     if m.msg_type==sraw and kind:
-        if not o: return
+        if not o or not o['pos']: return
         rec = _raw_rec(m)
-        if (u := self.agent.uuid(rec)) is None or u not in self.seen or kind in _off: self.put(k, o['pos'][0], rec, kind not in _off)
-    elif (recs := _turn_recs(m, o)) and self.agent.uuid(recs[0]) not in self.seen: self.turn(k, m, recs, o)
+        if (o['pos'][0], self.agent.uuid(rec)) not in self.seen: self.put(k, o['pos'][0], rec, kind not in _off)
+    elif (recs := _turn_recs(m, o)) and (o['pos'][0], self.agent.uuid(recs[0])) not in self.seen: self.turn(k, m, recs, o)
     elif m.msg_type==sprompt: self.new(k, self.end, 2, ([Msg('user', p)] if (p := _content_parts(m)) else [])+_reply_msgs(m.ai_res))
     elif m.content.strip() or m.output: self.new(k, self.end, 2, [Msg('meta', self.agent.note_parts(m))])
 
@@ -1095,11 +1095,12 @@ def dlg_recs(
     dlg:Dialog, # A dialog made from one of its sessions and edited, or any other
     salt:str|None=None # Makes the ids of new records the same each time
 )->list:
-    "The records of a session that says what the dialog says; those of what was not edited to the letter. `ValueError` where a raw message is a record, and no JSON object any more"
+    "The records of a session that says what the dialog says; those of what was not edited to the letter; where something was edited, the session is repaired. `ValueError` where a raw message is a record, and no JSON object any more"
     w = _Writer(agent, dlg, Ids(salt))
     with gc_paused():
         for k,m in enumerate(dlg): w.add(k, m)
-        return [o.rec for o in w.outs()]
+        recs = [o.rec for o in w.outs()]
+        return agent.repair(recs, salt)[0] if w.edited else recs
 
 # %% ../nbs/04a_sess.ipynb #6ac69609
 def save_new(
