@@ -194,8 +194,8 @@ class Claude(Agent):
         sub = rec.get('subtype') if typ=='system' else a.get('type') if typ=='attachment' and isinstance(a := rec.get('attachment'), dict) else None
         return f'{typ}:{sub}' if sub else str(typ)
     def parts(self, rec): return _rec_parts(rec)
-    def response(self, rec): return m.get('id') if isinstance(m := rec.get('message'), dict) else None
-    def usage(self, rec): return m.get('usage') if isinstance(m := rec.get('message'), dict) else None
+    def response(self, rec): return i if isinstance(m := rec.get('message'), dict) and isinstance(i := m.get('id'), str) else None
+    def usage(self, rec): return u if isinstance(m := rec.get('message'), dict) and isinstance(u := m.get('usage'), dict) else None
     def session(self, rec): return s if isinstance(s := rec.get('sessionId'), str) else None
     def project(self, rec): return s if isinstance(s := rec.get('cwd'), str) else None
     def title(self, rec):
@@ -277,9 +277,9 @@ def _gathered(g, path):
     rank = {i:(n, 0) for n,i in enumerate(reversed(path))}
     resp = {}
     for i in sorted(rank, key=rank.get):
-        if g.kinds[i]=='reply' and (mid := _content_id(g.recs[i])): resp.setdefault(mid, rank[i][0])
+        if g.kinds[i]=='reply' and (mid := claude.response(g.recs[i])): resp.setdefault(mid, rank[i][0])
     for i in g.chain:
-        if i not in rank and g.kinds[i]=='reply' and (mid := _content_id(g.recs[i])) in resp: rank[i] = resp[mid],1
+        if i not in rank and g.kinds[i]=='reply' and (mid := claude.response(g.recs[i])) in resp: rank[i] = resp[mid],1
     calls = {c:rank[i][0] for i in rank if g.kinds[i]=='reply' for c in _block_ids(g.recs[i], 'tool_use', 'id')}
     done = {c for i in rank if g.kinds[i]=='result' for c in _block_ids(g.recs[i], 'tool_result', 'tool_use_id')}
     for i in g.chain:
@@ -289,8 +289,6 @@ def _gathered(g, path):
         if ids: rank[i] = calls[ids[0]],2
     if all(a>b for a,b in zip(path, path[1:])): return sorted(rank)
     return sorted(rank, key=lambda i: (*rank[i], i))
-
-def _content_id(rec): return i if isinstance(m := rec.get('message'), dict) and isinstance(i := m.get('id'), str) else None
 
 @patch
 def thread(self:Claude, recs:list, whole:bool=True)->list:
@@ -396,43 +394,43 @@ def note_parts(self:Claude, m:Message)->list:
     return [mk_msg(bytes(o) if isinstance(o, bytes) else o).content[0] for o in m.to_parts(aim)]
 
 # %% ../nbs/05_ant.ipynb #6e74f3f2
-def _link_key(rec): return 'logicalParentUuid' if claude.kind(rec)==_boundary and rec.get('parentUuid') is None else 'parentUuid'
+def _link_key(agent, rec): return 'logicalParentUuid' if agent.kind(rec)==_boundary and rec.get('parentUuid') is None else 'parentUuid'
 
-def _hang(outs):
+def _hang(agent, outs):
     "Give parents to what is new, and to what has lost its own"
-    known,last,last_old,fresh = {o.rec.get('uuid') for o in outs},None,None,False
+    known,last,last_old,fresh = {u for o in outs if isinstance(u := o.rec.get('uuid'), str) and agent.kind(o.rec)!='sidechain'},None,None,False
     for o in outs:
         r = o.rec
         if not o.live or not isinstance(u := r.get('uuid'), str): continue
-        k = _link_key(r)
+        k = _link_key(agent, r)
         p = r.get(k)
-        if o.new or k not in r or (p is not None and p not in known) or (fresh and p==last_old):
+        if o.new or k not in r or (p is not None and (p not in known or p==u)) or (fresh and p==last_old):
             o.rec = {**r, k:last}
         fresh,last = o.new,u
         if not o.new: last_old = u
     return outs
 
-def _chain_up(outs):
+def _chain_up(agent, outs):
     "Hang all that is live together in order"
     last = None
     for o in outs:
         if not o.live or not isinstance(u := o.rec.get('uuid'), str): continue
-        k = _link_key(o.rec)
+        k = _link_key(agent, o.rec)
         if o.rec.get(k)!=last or k not in o.rec: o.rec = {**o.rec, k:last}
         last = u
 
 # %% ../nbs/05_ant.ipynb #13a88817
-def _order_times(outs):
+def _order_times(agent, outs):
     "Make the times of what is live rise, and its end the newest of all"
     t,conv = '',[]
     for o in outs:
+        if o.live and agent.kind(o.rec) in conv_kinds: conv.append(o)
         s = o.rec.get('timestamp')
         if not o.live or not isinstance(s, str): continue
         if s<t: o.rec = {**o.rec, 'timestamp':(s := t)}
         t = s
-        if rec_role(o.rec): conv.append(o)
     newest = max((s for o in outs if isinstance(s := o.rec.get('timestamp'), str)), default='')
-    if conv and conv[-1].rec['timestamp']<newest: conv[-1].rec = {**conv[-1].rec, 'timestamp':later_iso(newest)}
+    if conv and conv[-1].rec.get('timestamp')!=newest: conv[-1].rec = {**conv[-1].rec, 'timestamp':later_iso(newest)}
 
 def _holds(agent, outs):
     "Whether the live conversation is all that is live in `outs`, in order and without gaps"
@@ -445,10 +443,10 @@ def _holds(agent, outs):
 @patch
 def link(self:Claude, outs:list)->list:
     "The `Out`s of an edited session, hung together so that the conversation is what they say in order"
-    _hang(outs)
+    _hang(self, outs)
     for f in _chain_up,_order_times:
         if _holds(self, outs): break
-        f(outs)
+        f(self, outs)
     by_call = {c:o.rec.get('uuid') for o in outs for c in _block_ids(o.rec, 'tool_use', 'id') if rec_role(o.rec)=='assistant'}
     for o in outs:
         if o.new and (c := first(_block_ids(o.rec, 'tool_result', 'tool_use_id'))) in by_call: o.rec = {**o.rec, 'sourceToolAssistantUUID':by_call[c]}
@@ -555,6 +553,10 @@ def cleaned(self:_Mend, i):
 
 # %% ../nbs/05_ant.ipynb #cb696e23
 no_words = 'It failed and said nothing.'
+def _misplaced(typ, role):
+    "Whether a block of that type is the other one's to send"
+    if role=='assistant': return typ in ('tool_result', 'image', 'document')
+    return typ in ('thinking', 'redacted_thinking', 'tool_use', 'server_tool_use') or isinstance(typ, str) and typ.endswith('_tool_result')
 _good_name = re.compile('[a-zA-Z0-9_-]{1,64}').fullmatch
 _base64 = re.compile('[A-Za-z0-9+/]+={0,2}').fullmatch
 
@@ -575,6 +577,7 @@ def _with_images(b, refused):
 def block(self:_Mend, i, b):
     "The block as it may stay, None where it may not"
     if not isinstance(b, dict): return self.fault(i, 'no content', f'a block is {type(b).__name__}')
+    if _misplaced(b.get('type'), self.recs[i]['type']): return self.fault(i, 'block in a wrong place', f"{b['type']} in a record of type {self.recs[i]['type']}")
     if b.get('type')=='text' and not (isinstance(b.get('text'), str) and b['text'].strip()): return self.fault(i, 'empty text', 'a block without text')
     if b.get('type')=='thinking' and not (isinstance(b.get('signature'), str) and b['signature'].strip()): return self.fault(i, 'thought without signature', 'it is refused')
     if b.get('type')=='tool_use': b = self.call_block(i, b)
@@ -644,6 +647,8 @@ def _without_idle(agent, mend):
 def _graph_faults(g, whole=True):
     "Faults in how the records hang together"
     for i in g.copies: yield Fault(i, g.recs[i].get('uuid'), 'copy of a record', 'it is there twice')
+    for i,r in enumerate(g.recs):
+        if not isinstance(r.get('uuid'), str) and rec_role(r): yield Fault(i, None, 'no uuid', 'it belongs to no conversation')
     for u,at in g.at.items():
         for i in at[1:]: yield Fault(i, u, 'duplicate uuid', f'record {at[0]} has it as well')
     on,gaps = _walk(g, whole)
@@ -668,23 +673,41 @@ def repair(self:Claude, recs:list, salt:str|None=None)->tuple:
     "The records in which `problems` finds nothing that keeps the live conversation from being resumed, and what was wrong, as `Fault`s"
     faults = self.problems(recs)
     if not faults: return recs,[]
-    g,mended = _Graph(self, recs),None
+    recs = _with_uuids(recs, Ids(salt))
+    g = _Graph(self, recs)
     live = _gathered(g, _walk(g, True)[0])
     mend = _Mend(self, recs, live, Ids(salt))
     outs,key,on = [],-1,set(live)
-    for n,(i,r) in enumerate(_without_idle(self, mend)):
+    kept = _without_idle(self, mend)
+    for n,(i,r) in enumerate(kept):
         key = max(key, -1 if i is None else i)
         outs.append(((key, 1, n), Out(r, new=i is None)))
     gone = on.union(g.copies)
     outs += [((i, 0, 0), Out(r, live=g.kinds[i] not in (*conv_kinds, 'sidechain'))) for i,r in enumerate(recs) if i not in gone]
-    return [o.rec for o in self.link(_fresh_uuids([o for _,o in sorted(outs, key=lambda o: o[0])], Ids(salt)))],faults
+    res = [o.rec for o in _rooted(self.link(_fresh_uuids([o for _,o in sorted(outs, key=lambda o: o[0])], Ids(salt))))]
+    if len(res)<len(recs) and not any(rec_role(r) for _,r in kept): res = self.repair(res, salt)[0] # nothing is left, so another branch is live now
+    return res,faults
+
+def _with_uuids(recs, ids):
+    "`recs`, where what was said has an id; what had none follows the record before it"
+    def lacks(r): return rec_role(r) and not isinstance(r.get('uuid'), str)
+    return [{**{k:v for k,v in r.items() if k!='parentUuid' or isinstance(v, str)}, 'uuid':ids('none', n)} if lacks(r) else r for n,r in enumerate(recs)]
 
 def _fresh_uuids(outs, ids):
-    "`outs`, where an id that occurs again is a new one"
+    "`outs`, where no id occurs twice"
     seen = set()
     for n,o in enumerate(outs):
-        if (u := o.rec.get('uuid')) in seen: o.rec = {**o.rec, 'uuid':ids('again', n)}
-        if isinstance(u, str): seen.add(o.rec['uuid'])
+        u = o.rec.get('uuid')
+        if isinstance(u, str) and u in seen: o.rec = {**o.rec, 'uuid':(u := ids('again', n))}
+        if isinstance(u, str): seen.add(u)
+    return outs
+
+def _rooted(outs):
+    "`outs`, where a branch that was left and has lost its parent is a start of its own"
+    known = {u for o in outs if isinstance(u := o.rec.get('uuid'), str)}
+    for o in outs:
+        r = o.rec
+        if isinstance(r.get('uuid'), str) and not o.live and (r.get('parentUuid') not in known or r['parentUuid']==r['uuid']): o.rec = {**r, 'parentUuid':None}
     return outs
 
 # %% ../nbs/05_ant.ipynb #cda61325

@@ -2,29 +2,29 @@
 import random
 
 def blocks(r):
-    c = (r.get('message') or {}).get('content')
-    return [dict(type='text', text=c)] if isinstance(c, str) else list(c or ())
+    c = m.get('content') if isinstance(m := r.get('message'), dict) else None
+    return [dict(type='text', text=c)] if isinstance(c, str) else [b for b in c if isinstance(b, dict)] if isinstance(c, list) else []
 
-def is_conv(r): return r.get('type') in ('user', 'assistant') and isinstance(r.get('message'), dict) and not r.get('isSidechain')
+def is_conv(r): return r.get('type') in ('user', 'assistant') and isinstance(r.get('message'), dict) and not r.get('isSidechain') and isinstance(r.get('uuid'), str)
 
 def live(recs):
     "Records from the last compaction on, walked back by `parentUuid`, with no leniency: a gap is an error"
-    at = {r['uuid']:(i,r) for i,r in enumerate(recs) if r.get('uuid')}
-    assert len(at)==len([r for r in recs if r.get('uuid')]), 'an id occurs twice'
+    at = {r['uuid']:(i,r) for i,r in enumerate(recs) if isinstance(r.get('uuid'), str)}
+    assert len(at)==len([r for r in recs if isinstance(r.get('uuid'), str)]), 'an id occurs twice'
     leaf = max((i for i,r in enumerate(recs) if is_conv(r)), key=lambda i: (recs[i]['timestamp'], i))
     on,r = set(),recs[leaf]
     while r is not None:
         i = at[r['uuid']][0]
         assert i not in on, 'a circle'
         on.add(i)
-        p = r['parentUuid']
-        assert p is None or p in at, f'{r["uuid"]} has lost its parent'
-        r = at[p][1] if p else None
-    mids = {recs[i]['message'].get('id') for i in on if recs[i]['type']=='assistant'}-{None}
+        p = r.get('parentUuid')
+        assert p is None or p in at or i==min(n for n,_ in at.values()), f'{r["uuid"]} has lost its parent'
+        r = at[p][1] if p in at else None
+    mids = {recs[i]['message'].get('id') for i in on if is_conv(recs[i]) and recs[i]['type']=='assistant'}-{None}
     on |= {i for i,r in enumerate(recs) if is_conv(r) and r['type']=='assistant' and r['message'].get('id') in mids}
-    calls = {b['id'] for i in on if recs[i]['type']=='assistant' for b in blocks(recs[i]) if b['type']=='tool_use'}
+    calls = {b['id'] for i in on if is_conv(recs[i]) and recs[i]['type']=='assistant' for b in blocks(recs[i]) if b['type']=='tool_use'}
     done = {b['tool_use_id'] for i in on for b in blocks(recs[i]) if b.get('type')=='tool_result'}
-    on |= {i for i,r in enumerate(recs) if is_conv(r) and any(b.get('type')=='tool_result' and b['tool_use_id'] in calls-done for b in blocks(r))}
+    on |= {i for i,r in enumerate(recs) if is_conv(r) and any(b.get('type')=='tool_result' and b.get('tool_use_id') in calls-done for b in blocks(r))}
     return [recs[i] for i in sorted(on) if is_conv(recs[i])]
 
 def api_messages(recs):
