@@ -36,3 +36,23 @@ def tool_dialog(n, seed=0):
         if i%4==3: d.mk_message(short[i%50], msg_type=sprompt, output=prompt_output(reply(i, short[i%50], short[-i%50])))
         else: d.mk_message(pool[i%50], msg_type=scode if i%4==1 else snote, output=code_output('42') if i%4==1 else '')
     return d
+
+def session(n, size=1500, seed=0):
+    "About `n` records of a Claude Code session of about `size` characters each, one after the other: turns with thoughts, pairs of parallel calls and their results"
+    rng = random.Random(seed)
+    pool,last,k = [text(size, rng) for _ in range(50)],None,0
+    def rec(typ, content, parent, **message):
+        nonlocal k
+        k += 1
+        return dict(parentUuid=parent, isSidechain=False, userType='external', cwd='/bench', sessionId='s', version='2.1.200', gitBranch='', type=typ, message=dict(role=typ, content=content, **message),
+            uuid=f'{rng.getrandbits(32):08x}-0000-4000-8000-{k:012x}', timestamp=f'2026-01-{1+k//86400:02}T{k//3600%24:02}:{k//60%60:02}:{k%60:02}.000Z')
+    while k<n:
+        t,calls = pool[k%50],[f'toolu_{k}_{j}' for j in range(2)]
+        recs = [rec('user', t, last)]
+        recs.append(rec('assistant', [dict(type='thinking', thinking=t, signature='c2ln')], recs[-1]['uuid'], id=f'm{k}', usage=dict(output_tokens=k)))
+        for b in [dict(type='text', text=t), *[dict(type='tool_use', id=c, name='Bash', input=dict(command=t)) for c in calls]]:
+            recs.append(rec('assistant', [b], recs[-1]['uuid'], id=recs[1]['message']['id'], usage=dict(output_tokens=k)))
+        recs += [rec('user', [dict(type='tool_result', tool_use_id=c, content=t)], r['uuid']) for c,r in zip(calls, recs[-2:])]
+        recs.append(rec('assistant', [dict(type='text', text=t)], recs[-1]['uuid'], id=f'm{k}', usage=dict(output_tokens=k)))
+        last = recs[-1]['uuid']
+        yield from recs

@@ -31,10 +31,12 @@ storage = [
     ('read', 'read', 'nbformat_read', 'faster', 6), ('read', 'read', 'orjson_loads', 'slower', 3),
     ('build and write', 'build_write', 'nbformat_build_write', 'faster', 40), ('write', 'write', 'orjson_dumps', 'slower', 10)]
 projections = [(f, f, 'nbformat_read_tools', 'faster', 4) for f in ('dlg2hist', 'dlg2chat', 'explode', 'implode')]
+sessions = [(f, f, 'orjson_lines', 'slower', 3) for f in ('list_sess', 'search_sess', 'search_regex')]
+records = ['sess2dlg', 'dlg2sess', 'dlg2sess_edited', 'recs2chat', 'repair']
 linear = ['mk_message', 'mk_messages', 'remove_msgs', 'section_msgs']
 
-def compare(rows, sizes, got):
-    print(f'\n{"":22}{"messages":>9}{"ms":>10}{"peer":>24}{"peer ms":>10}{"ratio":>16}{"target":>12}')
+def compare(rows, sizes, got, unit='messages'):
+    print(f'\n{"":22}{unit:>9}{"ms":>10}{"peer":>24}{"peer ms":>10}{"ratio":>16}{"target":>12}')
     for name,task,peer,how,target in rows:
         for n in sizes:
             a,b = got(task, n)['seconds'],got(peer, n)['seconds']
@@ -47,8 +49,8 @@ def growth(tasks, sizes, got):
         ts = [got(task, n)['seconds'] for n in sizes]
         print(f'{task:22}' + ''.join(f'{t*1e3:14.2f}' for t in ts) + '   ' + ', '.join(f'{b/a:.1f}' for a,b in zip(ts, ts[1:])))
 
-def memory(tasks, n, got):
-    print(f'\n{"peak memory":22}{n} messages, MB')
+def memory(tasks, n, got, unit='messages'):
+    print(f'\n{"peak memory":22}{n} {unit}, MB')
     for task in tasks: print(f'{task:22}{got(task, n)["mb"]:10.0f}')
 
 def imports():
@@ -66,6 +68,9 @@ def main():
     growth(linear+[t for t,*_ in projections], sizes, got)
     growth(['unclosed_blocks'], [200, 2000, 20_000], got)
     memory(['read', 'nbformat_read', 'orjson_loads', 'build_write', 'nbformat_build_write'], sizes[-1], got)
+    growth(records, sizes, got)
+    compare(sessions, [100, 1000], got, 'MB')
+    memory([t for t,*_ in sessions], 1000, got, 'MB of session (at most 300)')
     imports()
 
 if __name__=='__main__': main()

@@ -116,6 +116,77 @@ def unclosed_blocks(n):
     reply = f"{tool_dtls_tag}\n<summary>x</summary>\n\n```json\n{{\n\n"*n
     return best(lambda: fmt2hist(reply))
 
+def _records(n):
+    import gen
+    from llmsurgery.sess import Rec
+    return [Rec(r) for r in gen.session(n)]
+
+def sess2dlg(n):
+    from llmsurgery.ant import sess2dlg
+    recs = _records(n)
+    return best(lambda: sess2dlg(recs), times=2)
+
+def dlg2sess(n):
+    from llmsurgery.ant import dlg2sess, sess2dlg
+    d = sess2dlg(_records(n))
+    return best(lambda: dlg2sess(d), times=2)
+
+def dlg2sess_edited(n):
+    "As `dlg2sess`, after one turn in the middle was edited"
+    from llmsurgery.ant import dlg2sess, sess2dlg
+    d = sess2dlg(_records(n))
+    d.messages[len(d)//2].content = 'edited'
+    return best(lambda: dlg2sess(d), times=2)
+
+def recs2chat(n):
+    from llmsurgery.ant import recs2chat
+    recs = _records(n)
+    return best(lambda: recs2chat(recs), times=2)
+
+def repair(n):
+    from llmsurgery.ant import claude
+    recs = _records(n)
+    recs[n//2]['parentUuid'] = 'gone'
+    return best(lambda: claude.repair(recs, 's'), times=2)
+
+def _with_big_session(mb, f):
+    "`f` of a session's path, in a home of its own, whose size is `mb` megabytes, and one line of which has 400 kB"
+    import os, tempfile, gen
+    from pathlib import Path
+    from llmsurgery.sess import rec_line
+    with tempfile.TemporaryDirectory() as d:
+        os.environ['CLAUDE_CONFIG_DIR'] = d
+        p = Path(d)/'projects'/'bench'/'s.jsonl'
+        p.parent.mkdir(parents=True)
+        block = b''.join(map(rec_line, gen.session(500)))
+        line = rec_line(dict(type='user', uuid='u', sessionId='s', timestamp='2026-01-02T00:00:00.000Z', message=dict(role='user', content='word '*80_000+'needle')))
+        with open(p, 'wb') as o:
+            o.write(line)
+            while o.tell()<mb*1e6: o.write(block)
+        return best(lambda: f(p), times=2)
+
+def list_sess(mb):
+    from llmsurgery.ant import claude
+    from llmsurgery.sess import list_sess
+    return _with_big_session(mb, lambda p: list(list_sess(agent='claude')))
+
+def search_sess(mb):
+    from llmsurgery.ant import claude
+    from llmsurgery.sess import search_sess
+    return _with_big_session(mb, lambda p: list(search_sess('needle')))
+
+def search_regex(mb):
+    from llmsurgery.ant import claude
+    from llmsurgery.sess import search_sess
+    return _with_big_session(mb, lambda p: list(search_sess('need(le|ed)')))
+
+def orjson_lines(mb):
+    import orjson
+    def f(p):
+        with open(p, 'rb') as o:
+            for l in o: orjson.loads(l)
+    return _with_big_session(mb, f)
+
 def _import(mod):
     t = time.perf_counter()
     __import__(mod)

@@ -671,8 +671,13 @@ def problems(self:Claude, recs:list)->list:
 @patch
 def repair(self:Claude, recs:list, salt:str|None=None)->tuple:
     "The records in which `problems` finds nothing that keeps the live conversation from being resumed, and what was wrong, as `Fault`s"
-    faults = self.problems(recs)
-    if not faults: return recs,[]
+    with gc_paused():
+        faults = self.problems(recs)
+        return (self._repaired(recs, salt),faults) if faults else (recs,[])
+
+@patch
+def _repaired(self:Claude, recs, salt):
+    "The records, of which something is broken, put right"
     recs = _with_uuids(recs, Ids(salt))
     g = _Graph(self, recs)
     live = _gathered(g, _walk(g, True)[0])
@@ -686,7 +691,7 @@ def repair(self:Claude, recs:list, salt:str|None=None)->tuple:
     outs += [((i, 0, 0), Out(r, live=g.kinds[i] not in (*conv_kinds, 'sidechain'))) for i,r in enumerate(recs) if i not in gone]
     res = [o.rec for o in _rooted(self.link(_fresh_uuids([o for _,o in sorted(outs, key=lambda o: o[0])], Ids(salt))))]
     if len(res)<len(recs) and not any(rec_role(r) for _,r in kept): res = self.repair(res, salt)[0] # nothing is left, so another branch is live now
-    return res,faults
+    return res
 
 def _with_uuids(recs, ids):
     "`recs`, where what was said has an id; what had none follows the record before it"
@@ -826,11 +831,6 @@ def reid_recs(
     return [one(r) for r in recs]
 
 @patch
-def moved(self:Claude, recs:list, project:str)->list:
-    "The records as those of a session about folder `project`"
-    return [Rec({**r, 'cwd':project}) if 'cwd' in r else r for r in recs]
-
-@patch
 def reid(self:Claude, recs:list, sid:str, salt:str|None=None)->list:
     "The records as those of session `sid`, with fresh ids"
     return reid_recs(recs, sid, salt)
@@ -850,7 +850,8 @@ def dlg2sess(
     "The records of a session that `claude --resume` opens, repaired where it is a new one; unedited, those of the old one to the letter. `ValueError` where a raw message is a record, and no JSON object any more"
     recs,info = dlg_recs(_dlg_codec(dlg), dlg, salt),dlg.meta.get('sess')
     info = info if isinstance(info, dict) and info.get('agent')=='claude' else None
-    if info and sid is None and project is None: return [Rec(r) for r in recs]
+    with gc_paused(): recs = [Rec(r) for r in recs]
+    if info and sid is None and project is None: return recs
     recs = reid_recs(claude.repair(recs, salt)[0], sid or Ids(salt)('session'), salt)
     cwd = str(Path(project or (info or {}).get('project') or '.').expanduser().resolve())
     for r in recs:

@@ -89,6 +89,7 @@ def iter_recs(
     "Pairs of line number and record, one after the other: a file of any size takes the memory of its longest line"
     numbers = None if exact else lambda o: ()
     for n,line in enumerate(f, 1):
+        if not line or line.isspace(): continue
         try: objs,bad = [js2obj(line, numbers)],()
         except ValueError: objs,bad = _odd_line(line, looks)
         if type(objs[0] if len(objs)==1 else {}) is not dict: objs,bad = [],[('no object', f'{line[:60]!r}')]
@@ -376,9 +377,6 @@ class Agent:
     def reid(self, recs:list, sid:str, salt:str|None=None)->list:
         "The records as those of session `sid`, with fresh ids"
         return recs
-    def moved(self, recs:list, project:str)->list:
-        "The records as those of a session about folder `project`"
-        return recs
     def problems(self, recs:list)->list:
         "`Fault`s for which the session may not resume"
         return []
@@ -492,14 +490,21 @@ def find_sess(
 Hit = namedtuple('Hit', 'agent id path line time kind uuid text')
 Hit.__doc__ = "A record in which something was found: `Agent`, id and path of the session, line, time, kind and id of the record, and a preview"
 
-_plain = re.compile(rb'[a-zA-Z0-9 _-]+').fullmatch
+_plain = re.compile('[a-zA-Z0-9_ -]+').match
+def _needle(pattern):
+    "Plain text that everything that the pattern matches holds, `''` where that cannot be told"
+    m = _plain(pattern)
+    if not m or '|' in re.sub(r'\([^()|]*(?:\|[^()|]*)*\)', '', pattern): return ''
+    return m[0][:-1] if pattern[m.end():m.end()+1] in ('?', '*', '{') else m[0]
+
+_kin = re.compile(b'\xc4\xb0|\xc4\xb1|\xc5\xbf|\xe2\x84\xaa').search
 def _quick(pattern, case):
-    "A function that tells whether a line may hold the pattern"
-    b = pattern.encode('utf-8', 'surrogatepass')
-    if not _plain(b): return _any_rec
+    "A function that tells whether a line may hold what the pattern matches"
+    b = _needle(pattern).encode()
+    if not b: return _any_rec
     if case: return lambda l: b in l or b'\\u00' in l
     low = b.lower()
-    return lambda l: low in l.lower() or b'\\u00' in l or not l.isascii() # as `K`, the sign of Kelvin, is a `k`
+    return lambda l: low in l.lower() or b'\\u' in l or (not l.isascii() and _kin(l))
 
 def _texts(agent, rec):
     "What a record says, text by text"
@@ -601,12 +606,14 @@ def agent_chat(
     recs:list # Records, of which the live conversation is taken
 )->list:
     "Canonical `Msg`s: a response is one message, all results of its calls are the next, and what users and injections say in between is joined; a call that was never answered has a result that says so"
-    live = [(i, recs[i]) for i in agent.thread(recs)]
-    results,res = _results(agent, live),[]
-    for o in _gather(agent, live):
-        if isinstance(o, _Resp): res += _resp_msgs(o, results)
-        elif res and res[-1].role=='user': res[-1].content += [a.val for a in o]
-        else: res.append(Msg('user', [a.val for a in o]))
+    res = []
+    with gc_paused():
+        live = [(i, recs[i]) for i in agent.thread(recs)]
+        results = _results(agent, live)
+        for o in _gather(agent, live):
+            if isinstance(o, _Resp): res += _resp_msgs(o, results)
+            elif res and res[-1].role=='user': res[-1].content += [a.val for a in o]
+            else: res.append(Msg('user', [a.val for a in o]))
     return res
 
 # %% ../nbs/04a_sess.ipynb #0cba9161
@@ -1114,8 +1121,7 @@ def save_new(
     sid = Ids(salt)('session')
     path = agent.new_path(sid, project)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    recs = agent.reid(agent.repair(recs, salt)[0], sid, salt)
-    return write_recs(path, recs if project is None else agent.moved(recs, str(project)), mode)
+    return write_recs(path, agent.reid(agent.repair(recs, salt)[0], sid, salt), mode)
 
 def edit_file(
     agent:Agent, # Whose session
