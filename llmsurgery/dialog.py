@@ -626,7 +626,7 @@ def _set_exported(self, v):
 Message.exported = property(_get_exported, _set_exported)
 
 def dlg2py(dlg:Dialog)->str:
-    "The exported code of a dialog as a Python module, without directives: `''` where nothing is exported"
+    "The exported code of `dlg` as a Python module, without directives: `''` where nothing is exported"
     parts = ['\n'.join(_head_lines(m)[1]).rstrip() for m in dlg if m.exported]
     return ''.join(f'{s}\n' for s in ['\n\n'.join(filter(None, parts))] if s)
 
