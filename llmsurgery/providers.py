@@ -10,6 +10,7 @@ __all__ = ['chat2anthropic', 'anthropic2chat', 'chat2openai', 'openai2chat', 'ch
 import re
 from base64 import b64decode, b64encode
 from collections import defaultdict, deque
+from contextlib import contextmanager
 from hashlib import md5
 from functools import lru_cache
 from itertools import groupby
@@ -181,6 +182,13 @@ def _url_part(
 def _text_file(s): return _data_part('text/plain', b64encode(s.encode(errors='replace')).decode())
 
 # %% ../nbs/04_providers.ipynb #79450363
+def _check_types(p):
+    "Raise `ValueError` where what has to be a text in the part `p` is none"
+    d = p.data or {}
+    for v in (p.text, d.get('id'), d.get('name'), d.get('mime')):
+        if not (v is None or isinstance(v, str)): raise ValueError(f'a text is wanted, not {v!r:.60}')
+
+# %% ../nbs/04_providers.ipynb #280b46ef
 class _Reader:
     "The messages that have been read, and the calls among them"
     def __init__(self, ids=()): self.msgs,self.names,self.waiting,self.queues,self.taken,self.n = [],{},set(),defaultdict(deque),set(ids),0
@@ -188,6 +196,7 @@ class _Reader:
     def add(self, role, parts, join=False):
         "Add a message, or its parts to the last one of that role"
         if not parts: return
+        for p in parts: _check_types(p)
         if self.msgs and self.msgs[-1].role==role and (join or role=='tool'): self.msgs[-1].content.extend(parts)
         else: self.msgs.append(Msg(role, list(parts)))
 
@@ -217,6 +226,17 @@ class _Reader:
         return dict(id=id, name=self.names[id])
 
 # %% ../nbs/04_providers.ipynb #e684f401
+_faults = KeyError,TypeError,AttributeError,IndexError,RecursionError
+
+@contextmanager
+def _reading(
+    who # Whose conversation it should be
+):
+    "Anything but what it should be becomes a `ValueError`"
+    try:
+        with gc_paused(): yield
+    except _faults as e: raise ValueError(f'no conversation of {who}: {type(e).__name__} {e}') from None
+
 def _each(
     items, # What to read, in order
     f, # Takes one
@@ -225,7 +245,7 @@ def _each(
     "Call `f` on each; errors say which it was"
     for i,o in enumerate(items):
         try: f(o)
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as e:
+        except (ValueError,*_faults) as e:
             raise ValueError(f'{what} {i}: {e}' if type(e) is ValueError else f'{what} {i} is malformed: {type(e).__name__} {e}') from None
 
 # %% ../nbs/04_providers.ipynb #0c1895fc
@@ -258,12 +278,18 @@ def _one_text(m):
 def _says_dot(m): return m.role=='user' or (m.role=='assistant' and all([p.type==_text for p in m.content]))
 
 # %% ../nbs/04_providers.ipynb #29723a6d
-def _is_server(p): return p.type==_server_result or (p.type==_use and p.data.get('server'))
+def _is_server(p): return p.type==_server_result or (p.type==_use and bool(p.data and p.data.get('server')))
 
-def _unpaired(parts, fmt, read):
-    "Ids of calls on the server of which there is no result, or of results of which there is no call, that `fmt` could send"
-    ids = {t:{p.data['id'] for p in parts if p.type==t and _is_server(p) and 'id' in p.data and _kept(p, fmt, read, 'assistant')} for t in (_use,_server_result)}
-    return ids[_use]-ids[_server_result], ids[_server_result]-ids[_use]
+def _paired(
+    parts, # Of an assistant's message
+    fmt, # Name of a format
+    read, # Its function from a block to a part
+    open_end=False # May calls have no result yet?
+):
+    "`parts` without calls on the server whose result `fmt` cannot send, and without results whose call it cannot"
+    if not any([_is_server(p) for p in parts]): return parts
+    other,ids = {_use:_server_result, _server_result:_use},{(p.type, p.data.get('id')) for p in parts if _is_server(p) and _kept(p, fmt, read, 'assistant')}
+    return [p for p in parts if not _is_server(p) or (other[p.type], (p.data or {}).get('id')) in ids or (open_end and p.type==_use)]
 
 def _server_text(o):
     "What can be read of the result `o` of a tool on a server"
@@ -368,15 +394,9 @@ def _anthropic_keep(block, role):
     return _keep(p, 'anthropic', block, _anthropic_plain(p, role))
 
 # %% ../nbs/04_providers.ipynb #762b0183
-def _sends_none(p, calls, results): return (p.type==_use and p.data['id'] in calls) or (p.type==_server_result and p.data.get('id') in results)
-
 def _anthropic_blocks(m, last):
     if (s := _one_text(m)) is not None: return [dict(type='text', text=s)]
-    parts = m.content
-    if m.role=='assistant' and any([_is_server(p) for p in parts]):
-        calls,results = _unpaired(parts, 'anthropic', _anthropic_part)
-        parts = [p for p in parts if not (_is_server(p) and _sends_none(p, () if m is last else calls, results))]
-    bs = [b for p in parts if (b := _anthropic_block(p, m.role)) is not None]
+    bs = [b for p in _paired(m.content, 'anthropic', _anthropic_part, m is last) if (b := _anthropic_block(p, m.role)) is not None]
     return bs or ([dict(type='text', text='.')] if _says_dot(m) else bs)
 
 def _without_last_thoughts(bs):
@@ -425,10 +445,11 @@ def anthropic2chat(
     o # Messages, a dict with `messages` and `system`, or one message or response; plain or the SDK's
 )->list:
     "The canonical `Msg`s of what Anthropic takes or gives, results in messages of role `tool`; what they cannot say is kept in `data['anthropic']`. `ValueError`, naming the message, for other formats and results without a call."
-    o = _wanted(_plain(o), ('messages','content'), 'Anthropic')
-    ms,rd = o if isinstance(o, list) else o.get('messages', [o]),_Reader()
-    rd.add('system', _sys_msg(_texts(o.get('system'))) if isinstance(o, dict) else [])
-    with gc_paused(): _each(ms, lambda m: _anthropic_msg(rd, m))
+    rd = _Reader()
+    with _reading('Anthropic'):
+        o = _wanted(_plain(o), ('messages','content'), 'Anthropic')
+        rd.add('system', _sys_msg(_texts(o.get('system'))) if isinstance(o, dict) else [])
+        _each(o if isinstance(o, list) else o.get('messages', [o]), lambda m: _anthropic_msg(rd, m))
     return rd.msgs
 
 # %% ../nbs/04_providers.ipynb #5793f5e9
@@ -510,6 +531,11 @@ def _openai_one(m):
     if m.role=='system': return dict(role='system', content=_clean(m.text)) if m.text.strip() else None
     return _openai_said(m) if m.role=='assistant' else dict(role='user', content=_content([b for p in m.content if (b := _openai_block(p, 'user')) is not None] or [dict(type='text', text='.')]))
 
+def _left(res):
+    "`res`; `ValueError` where nothing is left to send"
+    if not res: raise ValueError('OpenAI would refuse this: nothing is left to send')
+    return res
+
 def chat2openai(
     msgs, # `Msg`s
     sys:str|None=None # System prompt
@@ -519,7 +545,7 @@ def chat2openai(
     res = [dict(role='system', content=_clean(sys))] if sys and sys.strip() else []
     with gc_paused():
         for tool,ms in groupby(msgs, lambda m: m.role=='tool'): res += _openai_results(ms) if tool else [o for m in ms if (o := _openai_one(m)) is not None]
-    return dict(messages=res)
+    return dict(messages=_left(res))
 
 # %% ../nbs/04_providers.ipynb #6f2918e5
 def _arguments(s):
@@ -563,10 +589,11 @@ def openai2chat(
     o # Messages, a dict with `messages`, one message, or a response; plain or the SDK's
 )->list:
     "The canonical `Msg`s of what OpenAI's Chat Completions take or give; without participants' names and annotations, and sound but for its transcript. `ValueError`, naming the message, for other formats and results without a call."
-    o = _wanted(_plain(o), ('messages','choices','role'), 'OpenAI')
-    ms = o if isinstance(o, list) else o['messages'] if 'messages' in o else [o['choices'][0]['message']] if o.get('choices') else [o]
-    rd = _Reader(_call_ids(ms))
-    with gc_paused(): _each(ms, lambda m: _openai_msg(rd, m))
+    with _reading('OpenAI'):
+        o = _wanted(_plain(o), ('messages','choices','role'), 'OpenAI')
+        ms = o if isinstance(o, list) else o['messages'] if 'messages' in o else [o['choices'][0]['message']] if o.get('choices') else [o]
+        rd = _Reader(_call_ids(ms))
+        _each(ms, lambda m: _openai_msg(rd, m))
     return rd.msgs
 
 # %% ../nbs/04_providers.ipynb #d0b57dd7
@@ -669,7 +696,7 @@ def _responses_said(m, odd):
     res,thoughts = [],set()
     for p in m.content:
         if (item := _responses_item(p)) is None: continue
-        if item['type']=='reasoning': thoughts.add(item.get('id'))
+        if item['type']=='reasoning': thoughts.add(str(item.get('id')))
         elif p.type==_use and item['type']!='function_call' and 'call_id' in item: odd.add(p.data['id'])
         res.append(_led(item, p, thoughts))
     while res and res[-1]['type']=='reasoning': res.pop()
@@ -700,7 +727,7 @@ def chat2responses(
     _require(msgs, 'OpenAI')
     odd = set()
     with gc_paused(): items = [o for m in msgs for o in _responses_items(m, odd)]
-    return dict(input=items) | (dict(instructions=_clean(sys)) if sys and sys.strip() else {})
+    return dict(input=_left(items)) | (dict(instructions=_clean(sys)) if sys and sys.strip() else {})
 
 # %% ../nbs/04_providers.ipynb #8eff3eeb
 def _split(o):
@@ -737,7 +764,7 @@ class _Items(_Reader):
     def gave(self, o):
         "The parts for what a model gave"
         p = _responses_keep(o, 'assistant')
-        if o['type']=='reasoning': self.rs = o.get('id')
+        if o['type']=='reasoning': self.rs = str(o.get('id'))
         elif self.rs and o.get('id'): p.data = {**(p.data or {}), 'reasoning':self.rs}
         if p.type!=_use: return [p]
         self.call(p.data['id'], p.data['name'])
@@ -747,12 +774,13 @@ def responses2chat(
     o # Items, a dict with `input` and `instructions`, one item, or a response; plain or the SDK's
 )->list:
     "The canonical `Msg`s of what OpenAI's Responses take or give; what they cannot say is kept in `data['responses']`. `ValueError`, naming the item, for other formats and results without a call."
-    o = _wanted(_plain(o), ('input','output','type','role'), 'Responses')
     rd = _Items()
-    if isinstance(o, dict) and 'type' not in o and 'role' not in o:
-        if 'output' not in o: rd.add('system', _sys_msg(_texts(o.get('instructions'))))
-        o = o['output'] if 'output' in o else o['input']
-    with gc_paused(): _each([dict(role='user', content=o)] if isinstance(o, str) else o if isinstance(o, list) else [o], rd.read, 'item')
+    with _reading('Responses'):
+        o = _wanted(_plain(o), ('input','output','type','role'), 'Responses')
+        if isinstance(o, dict) and 'type' not in o and 'role' not in o:
+            if 'output' not in o: rd.add('system', _sys_msg(_texts(o.get('instructions'))))
+            o = o['output'] if 'output' in o else o['input']
+        _each([dict(role='user', content=o)] if isinstance(o, str) else o if isinstance(o, list) else [o], rd.read, 'item')
     return rd.msgs
 
 # %% ../nbs/04_providers.ipynb #e985eedd
@@ -850,11 +878,7 @@ def _gemini_block(p, role, names):
 
 def _gemini_blocks(m, names):
     if (s := _one_text(m)) is not None: return [dict(text=s)]
-    parts = m.content
-    if m.role=='assistant' and any([_is_server(p) for p in parts]):
-        calls,results = _unpaired(parts, 'gemini', _gemini_part)
-        parts = [p for p in parts if not (_is_server(p) and _sends_none(p, calls, results))]
-    return [b for p in parts if (b := _gemini_block(p, m.role, names)) is not None] or ([dict(text='.')] if _says_dot(m) else [])
+    return [b for p in _paired(m.content, 'gemini', _gemini_part) if (b := _gemini_block(p, m.role, names)) is not None] or ([dict(text='.')] if _says_dot(m) else [])
 
 def chat2gemini(
     msgs, # `Msg`s
@@ -906,11 +930,11 @@ def gemini2chat(
     o # Contents, a dict with `contents` and the system instruction, one content, or a response; plain or the SDK's
 )->list:
     "The canonical `Msg`s of what Gemini takes or gives, results in messages of role `tool`; what they cannot say is kept in `data['gemini']`. `ValueError`, naming the message, for other formats and results without a call."
-    o = _gemini_norm(_wanted(_plain(o), ('contents','candidates','promptFeedback','prompt_feedback','parts'), 'Gemini'))
-    cs = o if isinstance(o, list) else o['contents'] if 'contents' in o else [o]
-    if not isinstance(cs, list): cs = [cs]
-    rd = _Reader(_gemini_ids(cs))
-    with gc_paused():
+    with _reading('Gemini'):
+        o = _gemini_norm(_wanted(_plain(o), ('contents','candidates','promptFeedback','prompt_feedback','parts'), 'Gemini'))
+        cs = o if isinstance(o, list) else o['contents'] if 'contents' in o else [o]
+        if not isinstance(cs, list): cs = [cs]
+        rd = _Reader(_gemini_ids(cs))
         if isinstance(o, dict): rd.add('system', _sys_msg(_texts((o.get('config') or {}).get('system_instruction') or o.get('system_instruction'))))
         if isinstance(o, list) or 'contents' in o or 'parts' in o: _each(cs, lambda c: _gemini_content(rd, c))
         else: _gemini_response(rd, o)
