@@ -56,3 +56,13 @@ def session(n, size=1500, seed=0):
         recs.append(rec('assistant', [dict(type='text', text=t)], recs[-1]['uuid'], id=f'm{k}', usage=dict(output_tokens=k)))
         last = recs[-1]['uuid']
         yield from recs
+def messages(n, seed=0):
+    "`n` canonical messages of about 1 kB: questions, replies with a call, results, and answers"
+    rng = random.Random(seed)
+    pool = [text(1000, rng) for _ in range(50)]
+    def msg(i):
+        t,id = pool[i%50],f'call_{i//4}'
+        if i%4==0: return Msg('user', [Part(PartType.text, t)])
+        if i%4==2: return Msg('tool', [Part(PartType.tool_result, t, dict(id=id, name='search'))])
+        return Msg('assistant', [Part(PartType.text, t)] + ([Part(PartType.tool_use, None, dict(id=id, name='search', arguments=dict(query=t[:50], n=i)))] if i%4==1 else []))
+    return [msg(i) for i in range(n)]

@@ -33,6 +33,8 @@ storage = [
 projections = [(f, f, 'nbformat_read_tools', 'faster', 4) for f in ('dlg2hist', 'dlg2chat', 'explode', 'implode')]
 sessions = [(f, f, 'orjson_lines', 'slower', 3) for f in ('list_sess', 'search_sess', 'search_regex')]
 records = ['sess2dlg', 'dlg2sess', 'dlg2sess_edited', 'recs2chat', 'repair']
+fmts = ['anthropic', 'openai', 'responses', 'gemini']
+providers = [(f'chat2{f}', f'chat2{f}', f'{f}_dumps', 'slower', 10) for f in fmts]
 linear = ['mk_message', 'mk_messages', 'remove_msgs', 'section_msgs']
 
 def compare(rows, sizes, got, unit='messages'):
@@ -65,7 +67,8 @@ def main():
         if (task,n) not in cache: cache[task,n] = measure(task, n)
         return cache[task,n]
     compare(storage+projections, sizes, got)
-    growth(linear+[t for t,*_ in projections], sizes, got)
+    compare(providers, sizes[-1:], got)
+    growth(linear+[t for t,*_ in projections+providers]+[f'{f}2chat' for f in fmts], sizes, got)
     growth(['unclosed_blocks'], [200, 2000, 20_000], got)
     memory(['read', 'nbformat_read', 'orjson_loads', 'build_write', 'nbformat_build_write'], sizes[-1], got)
     growth(records, sizes, got)

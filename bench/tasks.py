@@ -1,5 +1,6 @@
 """One measurement, for `run.py`: `python bench/tasks.py TASK N` prints its seconds and peak megabytes as JSON"""
 import json, sys, time
+from functools import partial
 from run import best, peak_mb
 
 
@@ -186,6 +187,29 @@ def orjson_lines(mb):
         with open(p, 'rb') as o:
             for l in o: orjson.loads(l)
     return _with_big_session(mb, f)
+def _convert(fmt, n):
+    "Time to make a provider's payload of messages"
+    import gen
+    from llmsurgery import providers
+    f,msgs = getattr(providers, f'chat2{fmt}'),gen.messages(n)
+    return best(lambda: f(msgs))
+
+def _dump(fmt, n):
+    "Time in which orjson writes that payload"
+    import gen, orjson
+    from llmsurgery import providers
+    o = getattr(providers, f'chat2{fmt}')(gen.messages(n))
+    return best(lambda: orjson.dumps(o))
+
+def _read(fmt, n):
+    "Time to read that payload"
+    import gen
+    from llmsurgery import providers
+    o = getattr(providers, f'chat2{fmt}')(gen.messages(n))
+    return best(lambda: getattr(providers, f'{fmt}2chat')(o))
+
+for _fmt in ('anthropic', 'openai', 'responses', 'gemini'):
+    globals().update({f'chat2{_fmt}':partial(_convert, _fmt), f'{_fmt}_dumps':partial(_dump, _fmt), f'{_fmt}2chat':partial(_read, _fmt)})
 
 def _import(mod):
     t = time.perf_counter()
