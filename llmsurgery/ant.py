@@ -183,7 +183,7 @@ class Claude(Agent):
         dirs = [sess_dir(project)] if project is not None else [d for d in root.iterdir() if d.is_dir() and not d.is_symlink()] if root.is_dir() else []
         return [p for d in dirs for p in d.glob('*.jsonl')]
     def new_path(self, sid, project): return sess_file(sid, project or '.')
-    def resume(self, sid, project): return (f'cd {_quoted(project)} && ' if project else '')+f'claude --resume {sid}'
+    def resume(self, sid, project): return (f'cd {_quoted(project)} && ' if project else '')+f'claude --resume {_quoted(sid)}'
 
     def is_rec(self, o): return isinstance(o.get('type'), str) and any(k in o for k in ('uuid', 'sessionId', 'leafUuid', 'messageId', 'snapshot'))
     def kind(self, rec):
@@ -661,12 +661,11 @@ def _graph_faults(g, whole=True):
 # %% ../nbs/05_ant.ipynb #487b5441
 @patch
 def problems(self:Claude, recs:list)->list:
-    "`Fault`s for which the session may not resume, bad lines of its file included"
+    "`Fault`s for which the session may not resume"
     g = _Graph(self, recs)
     mend = _Mend(self, recs, _gathered(g, _walk(g, True)[0]), Ids())
     _without_idle(self, mend)
-    odd = [Fault(None, None, o.kind, f'line {o.line}: {o.detail}') for o in getattr(recs, 'odd', ())]
-    return odd + sorted([*_graph_faults(g), *mend.faults], key=lambda f: (f.pos is not None, f.pos or 0))
+    return sorted([*_graph_faults(g), *mend.faults], key=lambda f: (f.pos is not None, f.pos or 0))
 
 @patch
 def repair(self:Claude, recs:list, salt:str|None=None)->tuple:
@@ -820,20 +819,23 @@ def _renamed(o, new):
 def reid_recs(
     recs:list, # Records
     sid:str, # Id of the session that they are to belong to
-    salt:str|None=None # Makes the ids the same each time
+    salt:str|None=None, # Makes the ids the same each time
+    project:str|None=None # Folder that those are about which tell none
 )->list:
     "The records as those of another session, with fresh ids"
     ids = Ids(salt)
     new = {u:ids('uuid', u) for r in recs if isinstance(u := r.get('uuid'), str)}
     def one(r):
         res = {k:v if k in _kept_keys else _renamed(v, new) for k,v in r.items()}
-        return Rec({**res, 'sessionId':sid} if 'sessionId' in res else res)
+        if 'sessionId' in res: res['sessionId'] = sid
+        if project and not res.get('cwd', True): res['cwd'] = project
+        return Rec(res)
     return [one(r) for r in recs]
 
 @patch
-def reid(self:Claude, recs:list, sid:str, salt:str|None=None)->list:
+def reid(self:Claude, recs:list, sid:str, salt:str|None=None, project:str|None=None)->list:
     "The records as those of session `sid`, with fresh ids"
-    return reid_recs(recs, sid, salt)
+    return reid_recs(recs, sid, salt, project)
 
 # %% ../nbs/05_ant.ipynb #06593e21
 def _dlg_codec(dlg):
@@ -852,11 +854,9 @@ def dlg2sess(
     info = info if isinstance(info, dict) and info.get('agent')=='claude' else None
     with gc_paused(): recs = [Rec(r) for r in recs]
     if info and sid is None and project is None: return recs
-    recs = reid_recs(claude.repair(recs, salt)[0], sid or Ids(salt)('session'), salt)
     cwd = str(Path(project or (info or {}).get('project') or '.').expanduser().resolve())
-    for r in recs:
-        if 'cwd' in r and (project is not None or not r['cwd']): r['cwd'] = cwd
-    return recs
+    if project is not None: recs = [Rec({**r, 'cwd':cwd}) if 'cwd' in r else r for r in recs]
+    return reid_recs(claude.repair(recs, salt)[0], sid or Ids(salt)('session'), salt, cwd)
 
 # %% ../nbs/05_ant.ipynb #a442ea2d
 def _bridged(recs, keep):
@@ -997,8 +997,10 @@ def check_sess(
     ref:str|Path, # As for `resolve_session`
     project:str|Path|None=None # Only among the sessions of a project
 )->list:
-    "`Fault`s for which the session may not resume; an empty list where there are none"
-    return claude.problems(load_sess(ref, project))
+    "`Fault`s for which the session may not resume, odd lines of its file included; an empty list where there are none"
+    return _faults(load_sess(ref, project))
+
+def _faults(recs): return [Fault(None, None, o.kind, f'line {o.line}: {o.detail}') for o in recs.odd] + claude.problems(recs)
 
 def fix_sess(
     ref:str|Path, # As for `resolve_session`
@@ -1007,5 +1009,5 @@ def fix_sess(
 )->tuple:
     "The file of a repaired copy, and the `Fault`s that were put right; None and an empty list where nothing was wrong"
     recs = load_sess(ref, project)
-    faults = claude.problems(recs)
+    faults = _faults(recs)
     return (_save_beside(recs.path, recs, salt),faults) if faults else (None,[])

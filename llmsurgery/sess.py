@@ -377,8 +377,8 @@ class Agent:
     def link(self, outs:list)->list:
         "The `outs` of an edited session, hung together so that the conversation is what they say in order"
         return outs
-    def reid(self, recs:list, sid:str, salt:str|None=None)->list:
-        "The records `recs` as those of session `sid`, with fresh ids, the same each time for a `salt`"
+    def reid(self, recs:list, sid:str, salt:str|None=None, project:str|None=None)->list:
+        "The records `recs` as those of session `sid`, with fresh ids, the same each time for a `salt`; those that tell no folder are about `project`"
         return recs
     def problems(self, recs:list)->list:
         "`Fault`s for which the session of `recs` may not resume"
@@ -761,6 +761,9 @@ def _slot_msg(agent, slot, cls, taken):
     m.meta['rec']['digest'] = _says(m)
     return m
 
+# %% ../nbs/04a_sess.ipynb #3f10f2df
+def _file_name(sid): return re.sub(r'[^\w.-]', '-', sid)[:100].lstrip('.-') or 'session'
+
 # %% ../nbs/04a_sess.ipynb #7b2a3180
 def agent_dlg(
     agent:Agent, # Whose records
@@ -781,7 +784,7 @@ def agent_dlg(
     with gc_paused():
         taken = set()
         msgs = [_slot_msg(agent, o, cls.msg_cls, taken) for o in _slots(agent, recs, set(on))]
-        return cls(name or sid or 'session', msgs, dict(sess=info))
+        return cls(name or _file_name(sid), msgs, dict(sess=info))
 
 # %% ../nbs/04a_sess.ipynb #47500e73
 def drop_recs(
@@ -1145,7 +1148,7 @@ def save_new(
     sid = Ids(salt)('session')
     path = agent.new_path(sid, project)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return write_recs(path, agent.reid(agent.repair(recs, salt)[0], sid, salt), mode)
+    return write_recs(path, agent.reid(agent.repair(recs, salt)[0], sid, salt, project and str(project)), mode)
 
 def edit_file(
     agent:Agent, # Whose session
