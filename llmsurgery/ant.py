@@ -811,10 +811,12 @@ def msgs2recs(
 # %% ../nbs/05_ant.ipynb #5ffb0142
 _kept_keys = 'message', 'toolUseResult'
 
-def _renamed(o, new):
+def _renamed(o, new, depth=50):
+    "`o` with the ids in it renamed; none is nested more than `depth` deep"
     if isinstance(o, str): return new.get(o, o)
-    if isinstance(o, dict): return {k:_renamed(v, new) for k,v in o.items()}
-    return [_renamed(v, new) for v in o] if isinstance(o, list) else o
+    if not depth: return o
+    if isinstance(o, dict): return {k:_renamed(v, new, depth-1) for k,v in o.items()}
+    return [_renamed(v, new, depth-1) for v in o] if isinstance(o, list) else o
 
 def reid_recs(
     recs:list, # Records

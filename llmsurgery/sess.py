@@ -289,12 +289,14 @@ def centred(
 
 def cut_strs(
     o, # JSON value
-    mx:int # Length of the longest string to keep
+    mx:int, # Length of the longest string to keep
+    depth:int=200 # What is nested more deeply is left out
 ):
     "`o` with the longer strings in it cut to `mx`, and `…` put after them"
     if isinstance(o, str): return o if len(o)<=mx else o[:mx]+'…'
-    if isinstance(o, dict): return {k:cut_strs(v, mx) for k,v in o.items()}
-    return [cut_strs(v, mx) for v in o] if isinstance(o, list) else o
+    if isinstance(o, (dict, list)) and not depth: return '…'
+    if isinstance(o, dict): return {k:cut_strs(v, mx, depth-1) for k,v in o.items()}
+    return [cut_strs(v, mx, depth-1) for v in o] if isinstance(o, list) else o
 
 # %% ../nbs/04a_sess.ipynb #95a6f339
 conv_kinds = 'prompt', 'reply', 'result', 'recap', 'command', 'meta', 'interrupt'

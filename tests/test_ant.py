@@ -305,3 +305,23 @@ def test_dialogs_of_other_origin_become_sessions(home):
     assert load_recs(p)==recs and p.parent==sess_dir(home)
     assert [m.content for m in sess2dlg(recs) if m.msg_type==sprompt]==['why?']
     assert dlg2sess(Dialog('empty'), project=home)==[]
+
+@pytest.mark.parametrize('n', [150, 500, 900, 5000])
+def test_deep_nesting(n, home):
+    deep = '{"a":'*n+'1'+'}'*n
+    lines = [b'{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"x"}}',
+        ('{"type":"assistant","uuid":"b","parentUuid":"a","sessionId":"s","timestamp":"2026-01-01T00:00:01.000Z","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"f","input":'+deep+'}]}}').encode(),
+        ('{"type":"attachment","uuid":"c","parentUuid":"b","sessionId":"s","attachment":'+deep+'}').encode()]
+    odd = []
+    recs = [Rec(r) for _,r in iter_recs(lines, claude.is_rec, odd)]
+    assert len(recs)+len(odd)==3
+    d = sess2dlg(recs)
+    assert dlg2sess(through(d))==recs
+    recs2chat(recs), claude.repair(recs, 's'), reid_recs(recs, 'n'), trunc_tools(recs, 1)
+    d.messages[0].content = 'edited'
+    dlg2sess(d)
+
+def test_a_name_in_a_file_does_not_lead_elsewhere(home):
+    recs = [Rec({**r, 'sessionId':'../../evil'}) if 'sessionId' in r else r for r in session(5)]
+    assert sess2dlg(recs).name=='evil'
+    with pytest.raises(ValueError): save_sess(recs)
