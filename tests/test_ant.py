@@ -99,6 +99,18 @@ def test_broken_samples_are_mended(f):
     assert claude.repair(recs, 'salt')[0]==fixed
     if not did: assert fixed is recs
 
+@sample
+def test_chat_can_be_sent(f):
+    "Thoughts with their signatures included"
+    api = pytest.importorskip('strict_api')
+    from llmsurgery.providers import chat2anthropic
+    recs = load_recs(f)
+    for some in recs, sess_thread(recs):
+        sent = chat2anthropic(recs2chat(some))['messages']
+        assert api.anthropic_problems(sent)==[]
+        thoughts = [b for m in sent if isinstance(m['content'], list) for b in m['content'] if b['type']=='thinking']
+        assert len(by_type(conv_recs(recs, some is recs), 'thinking'))-len(thoughts)<=1 and all(b['signature'] for b in thoughts)
+
 # --- edits
 
 def an_edit(d, rng):
