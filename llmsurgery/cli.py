@@ -24,7 +24,7 @@ from .ipynb import *
 from .ipynb import _nb_path
 
 # %% ../nbs/99_cli.ipynb #f47eec73
-def _read_text(file):
+def _read_bytes(file):
     "The bytes of `file`, or of standard input for `-`"
     return sys.stdin.buffer.read() if str(file)=='-' else _nb_path(file).read_bytes()
 
@@ -33,7 +33,7 @@ def load_dialog(
 )->Dialog:
     "The dialog in `file`; `FileNotFoundError` or `ValueError`, naming the file, where there is none"
     if str(file)!='-': return read_ipynb(file)
-    try: return reads_ipynb(_read_text('-'), name='stdin')
+    try: return reads_ipynb(_read_bytes('-'), name='stdin')
     except ValueError as e: raise ValueError(f'standard input: {e}') from None
 
 def find_message(
@@ -168,7 +168,7 @@ def check_file(
     file:str # A notebook, or `-` for standard input
 )->tuple:
     "`(number of messages, list of (message id or None, what is wrong))`"
-    try: txt = _read_text(file)
+    try: txt = _read_bytes(file)
     except OSError as e: return 0,[(None, e.strerror)]
     try:
         d = reads_ipynb(txt)
@@ -396,49 +396,69 @@ def search(
     if not found: raise typer.Exit(1)
 
 # %% ../nbs/99_cli.ipynb #a09f6128
-def _formats():
-    "Format of messages → its functions to and from canonical messages"
-    from llmsurgery import providers as p
-    return dict(anthropic=(p.anthropic2chat, p.chat2anthropic), openai=(p.openai2chat, p.chat2openai), responses=(p.responses2chat, p.chat2responses), gemini=(p.gemini2chat, p.chat2gemini))
+def _file_formats():
+    "Names of the formats of files that can be read"
+    from llmsurgery.providers import file_formats, wire_formats
+    return [*wire_formats, *file_formats]
 
 def _check_format(fmt):
-    if fmt not in _formats() and fmt not in _agents(): raise ValueError(f'no format is called {fmt!r}: there are {", ".join([*_agents(), *_formats()])}')
+    if fmt not in _file_formats() and fmt not in _agents(): raise ValueError(f'no format is called {fmt!r}: there are {", ".join([*_agents(), *_file_formats()])}')
 
-def _new_file(output):
-    "Path of a file that is not there yet; `ValueError` where it is"
-    p = Path(output).expanduser()
+def _new_file(p):
+    "The path `p`, where no file is yet; `ValueError` where there is one"
+    p = Path(p).expanduser()
     if p.exists(): raise ValueError(f'{p} exists: choose another place with -o, or remove it')
     return p
 
-def _read_as(fmt, ref, project):
-    "The dialog in a session, or in a file of messages"
-    from llmsurgery.hist import chat2dlg
+def _session_dlg(fmt, ref, project):
+    "The dialog in a session; what is odd in its file is told on standard error"
     from llmsurgery.sess import agent_dlg
-    if fmt in _formats():
-        try: o = js2obj(_read_text(ref))
-        except ValueError as e: raise ValueError(f'{ref}: not JSON: {e}') from None
-        return _named(ref, lambda: chat2dlg(_formats()[fmt][0](o), 'stdin' if ref=='-' else Path(ref).stem))
     agent,p,recs = _load(ref, project, fmt)
     for o in recs.odd: print(f'llmsurgery: {p}: line {o.line}: {o.kind}: {shown(str(o.detail))}', file=sys.stderr)
     return agent_dlg(agent, recs)
 
-_Format = Annotated[str, typer.Argument(metavar='FORMAT', help='An agent (claude), or a format of messages (anthropic, openai, responses, gemini).')]
+def _file_dlgs(fmt, ref, branches):
+    "The dialogs in a file of conversations"
+    from llmsurgery.hist import chat2dlg
+    from llmsurgery.providers import text2chats
+    name = 'stdin' if ref=='-' else Path(ref).stem
+    chats = _named(ref, text2chats, _read_bytes(ref), fmt, branches)
+    return [_named(ref, chat2dlg, msgs, title or name) for title,msgs in chats]
 
 # %% ../nbs/99_cli.ipynb #ae05bf45
+def _file_name(s): return re.sub(r'[^\w.-]+', '-', s).strip('-.')[:60] or 'conversation'
+
+def _new_paths(names, output):
+    "A path for a notebook of each name: `output`, in that folder, or numbered where there are several; none of them is there yet"
+    out = Path(output).expanduser() if output else Path()
+    if output and not out.is_dir():
+        out = out if out.suffix=='.ipynb' else out.with_name(out.name+'.ipynb')
+        return [_new_file(out)] if len(names)==1 else [_new_file(out.with_name(f'{out.stem}-{i}.ipynb')) for i in range(1, len(names)+1)]
+    res = []
+    for s in map(_file_name, names):
+        n = 1+sum(p.stem==s or re.fullmatch(re.escape(s)+r'-\d+', p.stem) is not None for p in res)
+        res.append(_new_file(out/(f'{s}.ipynb' if n==1 else f'{s}-{n}.ipynb')))
+    return res
+
+_Format = Annotated[str, typer.Argument(metavar='FORMAT', help='An agent (claude), a format of messages (anthropic, openai, responses, gemini), an export (chatgpt, claude_ai), or rows for training (finetune, hf, sharegpt).')]
+
 @app.command('from', epilog='Example: llmsurgery from claude last -o session.ipynb')
 def from_(
     fmt:_Format,
-    ref:Annotated[str, typer.Argument(metavar='REF', help='A session, or a file of messages.')],
-    output:Annotated[str, typer.Option('-o', '--output', metavar='OUT.ipynb', help='Where to; - for standard output. By default named after the session or the file.')]='',
+    ref:Annotated[str, typer.Argument(metavar='REF', help='A session, or a file of conversations; - for standard input.')],
+    output:Annotated[str, typer.Option('-o', '--output', metavar='OUT.ipynb', help='Where to, a file or a folder; - for standard output. By default named after the session or the conversations.')]='',
     project:_Project='',
+    branches:Annotated[bool, typer.Option('--branches', help='Also the branches that an export does not show.')]=False,
 ):
-    "Make a notebook of an agent's session, or of messages in a provider's format."
+    "Make notebooks of an agent's session, or of a file of conversations."
     _check_format(fmt)
-    d = _read_as(fmt, ref, project)
-    if output=='-': return print(write_ipynb(d), end='')
-    p = _new_file(output or f'{d.name}.ipynb')
-    write_ipynb(d, p)
-    print(f'{shown(str(p))}: {len(d)} messages')
+    dlgs = [_session_dlg(fmt, ref, project)] if fmt in _agents() else _file_dlgs(fmt, ref, branches)
+    if output=='-':
+        if len(dlgs)!=1: raise ValueError(f'{ref} holds {len(dlgs)} conversations, and standard output takes one')
+        return print(write_ipynb(dlgs[0]), end='')
+    for d,p in zip(dlgs, _new_paths([d.name for d in dlgs], output)):
+        write_ipynb(d, p)
+        print(f'{shown(str(p))}: {len(d)} messages')
 
 def _resumable(agent, recs, where):
     "Save a new session, and show its file and how to resume it"
@@ -454,16 +474,16 @@ def to(
     file:_File,
     output:Annotated[str, typer.Option('-o', '--output', metavar='FILE', help='Where messages go; by default to standard output.')]='-',
     project:Annotated[str, typer.Option('--project', metavar='DIR', help='Folder that a new session is about; by default that of the old one, or the present one.')]='',
-    system:Annotated[str, typer.Option('--system', metavar='TEXT', help='System prompt, for a format of messages.')]='',
 ):
     "Make a new session of a dialog that an agent resumes, or messages for a provider."
     from llmsurgery.hist import dlg2chat
+    from llmsurgery.providers import chats2text
     from llmsurgery.sess import dlg_recs
     _check_format(fmt)
     d = load_dialog(file)
-    if fmt in _formats():
-        s = obj2js(_named(file, lambda: _formats()[fmt][1](dlg2chat(d), system or None)), indent='  ')+'\n'
-        return print(s, end='') if output=='-' else write_atomic(_new_file(output), s.encode())
+    if fmt not in _agents():
+        s = _named(file, chats2text, [(d.name, _named(file, dlg2chat, d))], fmt)
+        return print(s, end='') if output=='-' else write_atomic(_new_file(output), s.encode('utf-8', 'surrogatepass'))
     info = d.meta.get('sess')
     where = Path(project or (info.get('project') if isinstance(info, dict) else None) or '.').expanduser().resolve()
     _resumable(_agent(fmt), _named(file, dlg_recs, _agent(fmt), d), str(where))
