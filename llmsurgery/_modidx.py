@@ -579,6 +579,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                   'llmsurgery/providers.py'),
                                       'llmsurgery.providers._anthropic_source': ( 'providers.html#_anthropic_source',
                                                                                   'llmsurgery/providers.py'),
+                                      'llmsurgery.providers._anthropic_takes': ( 'providers.html#_anthropic_takes',
+                                                                                 'llmsurgery/providers.py'),
                                       'llmsurgery.providers._args': ('providers.html#_args', 'llmsurgery/providers.py'),
                                       'llmsurgery.providers._arguments': ('providers.html#_arguments', 'llmsurgery/providers.py'),
                                       'llmsurgery.providers._at': ('providers.html#_at', 'llmsurgery/providers.py'),

@@ -121,7 +121,7 @@ def _kept(
 ):
     "The block that the part came from, None where there is none, or the part has been changed"
     if not p.data or (block := p.data.get(fmt)) is None: return None
-    return block if _says(read(block, role))==_says(p) else None
+    return _sendable(block) if _says(read(block, role))==_says(p) else None
 
 def _keep(p, fmt, block, plain):
     "The part `p`, with the `block` it came from where that is not what would be written, which is `plain`"
@@ -370,9 +370,15 @@ def _anthropic_plain(p, role):
     if p.type==_result: return _anthropic_result(p)
     if p.type==_use and not p.data.get('server'): return dict(type='tool_use', id=_safe_id(p.data['id'], _anthropic_id), name=p.data['name'], input=_args(p))
 
+def _anthropic_takes(p):
+    "Whether the block that part `p` came from may go back: real sessions hold empty texts and thoughts without a signature, which are refused"
+    if p.type==_text: return not _blank(p)
+    if p.type==_thinking: return bool((b := p.data['anthropic']).get('signature') or b.get('type')!='thinking')
+    return p.type!=_result or not any(o.type==_text and _blank(o) for o in p.data.get('parts') or ())
+
 def _anthropic_block(p, role):
     "The block for part `p`: the one that it came from, or a new one; None where there is none"
-    if p.data and 'anthropic' in p.data and not (p.type==_text and _blank(p)) and (block := _kept(p, 'anthropic', _anthropic_part, role)): return block
+    if p.data and 'anthropic' in p.data and _anthropic_takes(p) and (block := _kept(p, 'anthropic', _anthropic_part, role)): return block
     return _anthropic_plain(p, role)
 
 # %% ../nbs/04_providers.ipynb #c4a32e94
@@ -891,6 +897,7 @@ def _sign(contents):
 def _gemini_block(p, role, names):
     name = names.get(p.data.get('id')) if p.type==_result else None
     if not (p.data and 'gemini' in p.data) or (p.type==_text and _blank(p)): return _gemini_plain(p, name)
+    if p.type==_thinking and p.text is not None and _blank(p) and 'thought_signature' not in p.data['gemini']: return None
     block = _kept(p, 'gemini', _gemini_part, role)
     return block if block and (p.type!=_result or block['function_response'].get('name')==name) else _gemini_plain(p, name)
 

@@ -7,12 +7,13 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from llmsurgery.chat import *
 from llmsurgery.chat import PartType as T
 from llmsurgery import providers as P
+from conftest import shared_files
 from llmsurgery.providers import *
 from strict_api import anthropic_problems, gemini_problems, openai_problems, responses_problems
 from strict_servers import strict_server
 
-few = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-many = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 
 def user(*ps): return Msg('user', [Part(T.text, o) if isinstance(o, str) else o for o in ps])
 def bot(*ps): return Msg('assistant', [Part(T.text, o) if isinstance(o, str) else o for o in ps])
@@ -184,14 +185,14 @@ any_part = st.builds(Part, st.sampled_from([T.text]*4+[T.thinking, T.refusal]), 
 any_msgs = st.lists(st.builds(Msg, st.sampled_from(['user', 'assistant', 'tool', 'system', 'king']), st.lists(any_part, max_size=4)), max_size=6)
 
 @each
-@settings(many, max_examples=300)
+@settings(many, max_examples=200)
 @given(msgs=any_msgs)
 def test_nothing_is_sent_that_a_provider_refuses(fmt, msgs):
     try: sent(fmt, msgs)
     except ValueError as e: assert 'would refuse' in str(e)
 
 @each
-@settings(many, max_examples=200)
+@settings(many, max_examples=100)
 @given(msgs=any_msgs)
 def test_a_repaired_list_is_sent(fmt, msgs):
     msgs = [Msg(m.role, [p for p in m.content if p.type in P._takes[m.role] and not (p.type==T.tool_result and p.data is None)]) for m in msgs if m.role!='king']
@@ -199,7 +200,7 @@ def test_a_repaired_list_is_sent(fmt, msgs):
     if fmt=='gemini' and any(p.type==T.tool_use and p.data['name'][0].isdigit() for m in msgs for p in m.content): return
     if any(m.role!='system' for m in msgs): sent(fmt, msgs)
 
-@settings(many, max_examples=300)
+@settings(many, max_examples=200)
 @given(msgs=any_msgs, first=st.booleans())
 def test_the_quick_look_agrees_with_the_report(msgs, first):
     ps = [*P._misplaced(msgs), *[o for o in check_chat(msgs) if not P._is_lax(o, msgs, first)]]
@@ -292,7 +293,7 @@ def read_and_sent(fmt, o):
         except ValueError: pass
 
 @each
-@settings(many, max_examples=200)
+@settings(many, max_examples=100)
 @given(o=junk | st.lists(st.fixed_dictionaries(dict(role=words), optional=dict(content=junk, parts=st.lists(st.dictionaries(keys, junk, max_size=3)), tool_calls=junk, type=words)), max_size=4))
 def test_junk_is_read_or_refused_clearly(fmt, o):
     read_and_sent(fmt, o)
@@ -310,7 +311,7 @@ def broken(draw, fmt):
     return o
 
 @each
-@settings(many, max_examples=150)
+@settings(many, max_examples=75)
 @given(data=st.data())
 def test_a_broken_payload_is_read_or_refused_clearly(fmt, data):
     read_and_sent(fmt, data.draw(broken(fmt)))
@@ -436,3 +437,16 @@ def test_branches_of_a_tree():
     ms = [node('a', None, 'user', 'q'), node('b', 'a', 'assistant', '1'), node('c', 'a', 'assistant', '2'), node('d', 'c', 'user', 'r'), node('e', 'c', 'user', 's'), node('sys', None, 'system', '')]
     o = dict(title='T', current_node='d', mapping={m['id']:m for m in ms})
     assert [(n, [m.text for m in msgs]) for n,msgs in P.chatgpt2chats([o], branches=True)]==[('T', ['q', '2', 'r']), ('T (branch 2)', ['q', '1']), ('T (branch 3)', ['q', '2', 's']), ('T (branch 4)', [])]
+
+# --- real sessions
+
+@pytest.mark.parametrize('f', shared_files('real/claude_[st]*.jsonl'))
+@each
+def test_messages_of_real_sessions_are_taken(fmt, f):
+    recs = [json.loads(l) for l in f.read_text().split('\n') if l]
+    ms = [{k:r['message'][k] for k in ('role', 'content')} for r in recs if r.get('type') in ('user', 'assistant') and not r.get('isSidechain')]
+    msgs,_ = repair_chat(anthropic2chat(ms))
+    used = [b['input'] for m in ms if isinstance(m['content'], list) for b in m['content'] if b['type']=='tool_use']
+    assert used and [p.data['arguments'] for m in msgs for p in m.content if p.type==T.tool_use]==used
+    if fmt=='anthropic': assert sum(b['type']=='thinking' for m in sent(fmt, msgs) for b in m['content'])>0
+    sent(fmt, msgs)
