@@ -201,6 +201,7 @@ class Claude(Agent):
     def title(self, rec):
         for n,(typ,k) in enumerate([('summary', 'summary'), ('ai-title', 'aiTitle'), ('custom-title', 'customTitle')], 1):
             if rec.get('type')==typ and isinstance(rec.get(k), str): return n,rec[k]
+    def ends(self, rec): return rec.get('type')=='system' and rec.get('subtype')=='turn_duration'
     def maybe_title(self, line): return b'-title"' in line or b'"summary"' in line
 
 def _quoted(s):
@@ -302,6 +303,11 @@ def _codec(recs):
     talk = [r for r in recs if rec_role(r)]
     return _side if talk and all(r.get('isSidechain') for r in talk) else claude
 
+@patch
+def of(self:Claude, recs:list):
+    "The codec for a session, or for that of a subagent"
+    return _codec(recs)
+
 def sess_thread(
     recs:list, # Records of a session
     whole:bool=False # From the start, rather than from the last compaction?
@@ -371,7 +377,8 @@ def new_recs(self:Claude, msgs:list, like:dict, ids:Ids, time:str|None)->list:
         res.append(dict(mk_rec(typ, content, uuid=ids(), time=time, like=like, **fields)))
     for m in msgs:
         blocks = [b for p in m.content if (b := _part_block(p))]
-        if m.role in ('user', 'meta', 'system') and blocks:
+        if m.role=='command': add('system', None, subtype='turn_duration', durationMs=0)
+        if m.role in ('user', 'meta', 'command', 'system') and blocks:
             add('user', blocks[0]['text'] if len(blocks)==1 and blocks[0]['type']=='text' else blocks, **({} if m.role=='user' else dict(isMeta=True)))
         elif m.role=='tool':
             for b in blocks: add('user', [b])
@@ -386,12 +393,6 @@ def new_recs(self:Claude, msgs:list, like:dict, ids:Ids, time:str|None)->list:
 def call_id(self:Claude, ids:Ids)->str:
     "A fresh id for a call"
     return 'toolu_'+ids().replace('-', '')[:24]
-
-@patch
-def note_parts(self:Claude, m:Message)->list:
-    "Parts for a note or code, as the model sees it in a dialog"
-    aim = dict(supports_vision=True, supports_pdf_input=True)
-    return [mk_msg(bytes(o) if isinstance(o, bytes) else o).content[0] for o in m.to_parts(aim)]
 
 # %% ../nbs/05_ant.ipynb #6e74f3f2
 def _link_key(agent, rec): return 'logicalParentUuid' if agent.kind(rec)==_boundary and rec.get('parentUuid') is None else 'parentUuid'
@@ -835,16 +836,16 @@ def reid_recs(
     return [one(r) for r in recs]
 
 @patch
+def moved(self:Claude, recs:list, project:str)->list:
+    "The records as those of a session about folder `project`"
+    return [Rec({**r, 'cwd':project}) if 'cwd' in r else r for r in recs]
+
+@patch
 def reid(self:Claude, recs:list, sid:str, salt:str|None=None, project:str|None=None)->list:
     "The records as those of session `sid`, with fresh ids"
     return reid_recs(recs, sid, salt, project)
 
 # %% ../nbs/05_ant.ipynb #06593e21
-def _dlg_codec(dlg):
-    "The codec for a dialog: that of a subagent holds side chains in its turns"
-    turns = (o['recs'] for m in dlg if isinstance(o := m.meta.get('rec'), dict) and o.get('agent')=='claude' and o.get('recs'))
-    return _side if (recs := first(turns)) and '"isSidechain":true' in recs[0] else claude
-
 def dlg2sess(
     dlg:Dialog, # A dialog made from a session and edited, or any other
     sid:str|None=None, # Id of a new session; by default that of the old one, or a fresh one
@@ -852,13 +853,7 @@ def dlg2sess(
     salt:str|None=None # Makes new ids the same each time
 )->list:
     "The records of a session that `claude --resume` opens, repaired where it is a new one; unedited, those of the old one to the letter. `ValueError` where a raw message is a record, and no JSON object any more"
-    recs,info = dlg_recs(_dlg_codec(dlg), dlg, salt),dlg.meta.get('sess')
-    info = info if isinstance(info, dict) and info.get('agent')=='claude' else None
-    with gc_paused(): recs = [Rec(r) for r in recs]
-    if info and sid is None and project is None: return recs
-    cwd = str(Path(project or (info or {}).get('project') or '.').expanduser().resolve())
-    if project is not None: recs = [Rec({**r, 'cwd':cwd}) if 'cwd' in r else r for r in recs]
-    return reid_recs(claude.repair(recs, salt)[0], sid or Ids(salt)('session'), salt, cwd)
+    return dlg_sess(claude, dlg, sid, project, salt)
 
 # %% ../nbs/05_ant.ipynb #a442ea2d
 def _bridged(recs, keep):

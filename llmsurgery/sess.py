@@ -6,8 +6,8 @@
 __all__ = ['conv_kinds', 'agents', 'no_result', 'Rec', 'Odd', 'iter_recs', 'file_stamp', 'Recs', 'read_recs', 'rec_line',
            'sess_lock', 'write_recs', 'replace_recs', 'append_recs', 'Ids', 'now_iso', 'later_iso', 'centred',
            'cut_strs', 'Agent', 'Fault', 'SessRow', 'sess_row', 'sess_files', 'list_sess', 'sess_title', 'find_sess',
-           'Hit', 'search_file', 'search_sess', 'agent_chat', 'agent_dlg', 'drop_recs', 'Out', 'dlg_recs', 'save_new',
-           'edit_file']
+           'Hit', 'search_file', 'search_sess', 'agent_chat', 'agent_dlg', 'drop_recs', 'Out', 'dlg_recs', 'dlg_sess',
+           'Left', 'cannot_cross', 'save_new', 'edit_file']
 
 # %% ../nbs/04a_sess.ipynb #9db4913f
 import json, os, re, shutil, time
@@ -26,6 +26,7 @@ from .js import *
 from .dialog import *
 from .chat import *
 from .chat import _media_type, _too_deep
+from .hist import *
 
 # %% ../nbs/04a_sess.ipynb #41c2fd2c
 try: import fcntl
@@ -304,6 +305,7 @@ conv_kinds = 'prompt', 'reply', 'result', 'recap', 'command', 'meta', 'interrupt
 class Agent:
     "What differs between agents; each is an instance of a class made from this one, in `agents`"
     name = '' # By which people call it
+    sees = dict(supports_vision=True, supports_pdf_input=True) # What its model takes beside text
 
     def root(self)->Path:
         "The folder that holds all its sessions"
@@ -321,6 +323,16 @@ class Agent:
         "The shell command that resumes the session of id `sid` about the folder `project`"
         raise NotImplementedError
 
+    def holds(self, path:Path)->bool:
+        "Whether the file at `path` in `root` is a session, as its name tells"
+        return path.suffix=='.jsonl'
+
+    def of(self, recs:list):
+        "The codec for the session of `recs`: this one, or one that knows what a single record does not tell"
+        return self
+    def of_file(self, path:Path):
+        "The codec for the session in the file `path`, found with little memory"
+        return self
     def is_rec(self, o:dict)->bool:
         "Whether the object `o` is a record, rather than a part of one"
         return True
@@ -331,8 +343,17 @@ class Agent:
         "A `Part` for each block of the record `rec`, None for one that says nothing; results are without their calls' names"
         return []
     def response(self, rec:dict)->str|None:
-        "What the record `rec` shares with the others of one response of the model"
+        "What the record `rec` shares with the others of one response of the model; where None, those in a row are one"
         return None
+    def role(self, rec:dict)->str:
+        "Who says what the record `rec` says, no reply: `user`, or `system` for the agent itself"
+        return 'user'
+    def ends(self, rec:dict)->bool:
+        "Whether the record `rec` tells that a turn is over, answered or not"
+        return False
+    def echoes(self, rec:dict)->bool:
+        "Whether the record `rec` shows once more what others of its turn say, or counts their tokens"
+        return False
     def uuid(self, rec:dict)->str|None:
         "The own id of the record `rec`"
         return rec.get('uuid')
@@ -357,6 +378,9 @@ class Agent:
     def thread(self, recs:list, whole:bool=True)->list:
         "Positions in `recs` of the live conversation, in its order; not `whole`: only after the last compaction"
         return [i for i,r in enumerate(recs) if self.kind(r) in conv_kinds]
+    def live(self, recs:list)->list:
+        "Those of `recs` that a session has which holds only what the model would see on resuming"
+        return recs[min(self.thread(recs, False), default=0):]
 
     def with_parts(self, rec:dict, parts:dict)->dict|None:
         "The record `rec` with the `parts` at those positions, None for one to leave out; None where nothing is left"
@@ -367,15 +391,24 @@ class Agent:
     def with_response(self, rec:dict, response:str)->dict:
         "The record `rec` as one of another `response`"
         return rec
+    def follow(self, olds:list, news:list)->list:
+        "`news`, which stand for the records `olds` of a turn, None for one that is left out, where what echoes others says what these say now"
+        return news
+    def takes(self, part:Part)->bool:
+        "Whether a new prompt can hold the `part`"
+        return True
     def new_recs(self, msgs:list, like:dict, ids:Ids, time:str|None)->list:
-        "New records with `ids` for the `msgs`, among them some of role `meta` for what is injected; what they share with others is taken from the record `like`, and `time` is that of the one before"
+        "New records with `ids` for the `msgs`, among them some of role `meta` for what is injected, and `command` for what opens a turn though nobody typed it, which `ends` the one before; what they share with others is taken from the record `like`, and `time` is that of the one before"
         raise NotImplementedError
     def note_parts(self, m:Message)->list:
-        "Parts for the message `m`, which is no prompt, as the model shall see it"
-        return [Part(PartType.text, m.content)]
+        "Parts for the message `m`, a note or code, as the model sees it in a dialog"
+        return [mk_msg(bytes(o) if isinstance(o, bytes) else o).content[0] for o in m.to_parts(self.sees)]
     def call_id(self, ids:Ids)->str:
         "A fresh id for a call, made of `ids`"
         return f'call_{ids().replace("-", "")[:24]}'
+    def moved(self, recs:list, project:str)->list:
+        "The records `recs` as those of a session about the folder `project`, whatever they told"
+        return recs
     def link(self, outs:list)->list:
         "The `outs` of an edited session, hung together so that the conversation is what they say in order"
         return outs
@@ -421,13 +454,13 @@ def sess_row(
     path:str|Path # Its file
 )->SessRow:
     "The `SessRow` of a session"
-    path,times,turns,cwd,title = Path(path),[],0,None,(-1, '')
+    path,times,turns,cwd,title,own = Path(path),[],0,None,(-1, ''),agent.of_file(path)
     with open(path, 'rb') as f:
         for _,r in iter_recs(f, agent.is_rec, exact=False):
             if isinstance(t := agent.time(r), str): times = [min(times[0], t), max(times[1], t)] if times else [t, t]
             cwd = cwd or agent.project(r)
             if (t := agent.title(r)) and t[0]>=title[0]: title = t
-            if agent.kind(r)!='prompt': continue
+            if own.kind(r)!='prompt': continue
             turns += 1
             if title[0]<0: title = 0,_typed(agent, r)
         size = os.fstat(f.fileno()).st_size
@@ -471,7 +504,7 @@ def _by_path(ref, ags):
         root = Path(os.path.abspath(a.root()))
         if root not in p.parents: continue
         if any(q.is_symlink() for q in (p, *p.parents) if root in q.parents): raise ValueError(f'{ref} is a link: only files in {root} are sessions')
-        if p.is_file(): return a,p
+        if p.is_file() and a.holds(p): return a,p
         raise FileNotFoundError(f'no session {ref}')
     raise ValueError(f'{ref} is outside of {", ".join(str(a.root()) for a in ags)}: only files in there are sessions')
 
@@ -547,13 +580,15 @@ def search_file(
     "A `Hit` for each record that says something that `pattern` matches, one after the other; `ValueError` where it is no regular expression"
     try: find = re.compile(pattern, 0 if case else re.I).search
     except re.error as e: raise ValueError(f'{pattern!r} is no regular expression: {e}') from None
-    path,may = Path(path),_quick(pattern, case)
+    path,may,own = Path(path),_quick(pattern, case),None
     with open(path, 'rb') as f:
         for n,r in iter_recs((l if may(l) else b'' for l in f), agent.is_rec, exact=False):
             t = agent.time(r)
             if since and not (isinstance(t, str) and t>=since): continue
             text,m = first(((s, m) for s in _texts(agent, r) if (m := find(s)))) or (None, None)
-            if m: yield Hit(agent, agent.sid(path), path, n, t, agent.kind(r), agent.uuid(r), centred(text, m.start(), m.end(), width))
+            if not m: continue
+            own = own or agent.of_file(path)
+            yield Hit(agent, agent.sid(path), path, n, t, own.kind(r), agent.uuid(r), centred(text, m.start(), m.end(), width))
 
 # %% ../nbs/04a_sess.ipynb #16736556
 def search_sess(
@@ -589,13 +624,13 @@ def _gather(agent, recs):
         kind = agent.kind(r)
         if kind in ('prompt', 'recap'): open_ = {}
         if kind=='reply':
-            id = agent.response(r)
-            if id is None or id not in open_:
-                res.append(o := _Resp(id, i))
-                if id is not None: open_[id] = o
-            else: o = open_[id]
-            o.ats += _ats(agent, i, r)
-        elif ats := [a for a in _ats(agent, i, r) if a.val.type!=PartType.tool_result]: res.append(ats)
+            if (id := agent.response(r)) not in open_: res.append(open_.setdefault(id, _Resp(id, i)))
+            open_[id].ats += _ats(agent, i, r)
+            if id is not None: open_.pop(None, None)
+            continue
+        ats = [a for a in _ats(agent, i, r) if a.val.type!=PartType.tool_result]
+        if ats: res.append(ats)
+        if ats or kind=='result': open_.pop(None, None)
     return res
 
 def _results(agent, recs):
@@ -628,14 +663,14 @@ def agent_chat(
     recs:list # Records, of which the live conversation is taken
 )->list:
     "Canonical `Msg`s: a response is one message, all results of its calls are the next, and what users and injections say in between is joined; a call that was never answered has a result that says so"
-    res = []
+    res,agent = [],agent.of(recs)
     with gc_paused():
         live = [(i, recs[i]) for i in agent.thread(recs)]
         results = _results(agent, live)
         for o in _gather(agent, live):
             if isinstance(o, _Resp): res += _resp_msgs(o, results)
-            elif res and res[-1].role=='user': res[-1].content += [a.val for a in o]
-            else: res.append(Msg('user', [a.val for a in o]))
+            elif (role := agent.role(recs[o[0].rec]))=='user' and res and res[-1].role=='user': res[-1].content += [a.val for a in o]
+            else: res.append(Msg(role, [a.val for a in o]))
     return res
 
 # %% ../nbs/04a_sess.ipynb #0cba9161
@@ -696,7 +731,7 @@ def _view(agent, recs):
 # %% ../nbs/04a_sess.ipynb #5ced0afb
 class _Slot:
     "What becomes one message: a turn, or a record that rides along"
-    def __init__(self, kind, pairs): self.kind,self.pairs,self.waits,self.said,self.turn = kind,pairs,set(),False,kind=='prompt'
+    def __init__(self, kind, pairs): self.kind,self.pairs,self.waits,self.said,self.over,self.turn = kind,pairs,set(),False,False,kind=='prompt'
 
     def take(self, agent, i, r):
         "Add a record to the turn"
@@ -707,17 +742,27 @@ class _Slot:
         self.said = agent.kind(r)=='reply'
 
     @property
-    def done(self): return self.said and not self.waits
+    def done(self): return self.over or (self.said and not self.waits)
 
 def _slots(agent, recs, live):
     "The `_Slot`s of all `recs`, of which those at the positions in `live` are the conversation"
-    res,turn,cand,by_call = [],None,None,{}
+    res,turn,cand,by_call,held,off = [],None,None,{},[],False
+    def let_go():
+        res.extend(_Slot(agent.kind(r), [(i, r)]) for i,r in held)
+        held.clear()
     for i,r in enumerate(recs):
         kind = agent.kind(r)
+        if turn and not off and agent.ends(r): turn.over = True
+        if (cand or turn) and not off and agent.echoes(r):
+            (held if cand else turn.pairs).append((i, r))
+            continue
+        if kind in conv_kinds: off = i not in live
         if kind in ('reply', 'result') and i in live and (kind=='reply' or turn):
             if kind=='reply' and (cand or not turn):
                 if not cand: res.append(cand := _Slot('reply', []))
                 cand.turn,turn,cand = True,cand,None
+                turn.pairs += held
+                held.clear()
             to = first(by_call[c] for a in _ats(agent, i, r) if (c := _call_id(a.val)) in by_call) if kind=='result' else turn
             (to or turn).take(agent, i, r)
             for a in _ats(agent, i, r):
@@ -725,9 +770,12 @@ def _slots(agent, recs, live):
             continue
         res.append(o := _Slot('branch' if kind in conv_kinds and (i not in live or kind=='result') else kind, [(i, r)]))
         if i not in live: continue
+        new = kind in ('recap', 'command') or (kind=='meta' and not cand and (not turn or turn.done))
+        if new or kind=='prompt': let_go()
         if kind=='prompt': turn,cand = o,None
-        elif kind in ('recap', 'command') or (kind=='meta' and not cand and (not turn or turn.done)): cand = o
-    return res
+        elif new: cand = o
+    let_go()
+    return sorted(res, key=lambda o: o.pairs[0][0])
 
 # %% ../nbs/04a_sess.ipynb #911b9a6b
 _hex8 = re.compile('[0-9a-f]{8}(?![0-9a-z])').match
@@ -775,11 +823,9 @@ def agent_dlg(
     cls:type=Dialog # Class of the result
 )->Dialog:
     "A dialog with a prompt for each typed turn; all other records ride along as raw messages tagged with `rec_kind`; its metadata has `sess`, which tells agent, id, project and number of records"
+    agent = agent.of(recs)
+    if live: recs = agent.live(recs)
     on = agent.thread(recs, not live)
-    if live:
-        start = min(on, default=0)
-        recs = recs[start:]
-        on = [i-start for i in on]
     sids = list(dict.fromkeys(s for r in recs if (s := agent.session(r))))
     sid = first(sids) or ''
     info = dict(agent=agent.name, id=sid, project=first(s for r in recs if (s := agent.project(r))), n=len(recs), sids=sids)
@@ -1009,9 +1055,19 @@ def _raw_rec(m):
     return o
 
 # %% ../nbs/04a_sess.ipynb #56ff5286
+def _turn_recs(m, o):
+    "The records of the turn that `m` is, by the `o` in its metadata; None where there are none"
+    if not o or not (recs := o.get('recs')): return None
+    try: recs = [js2obj(r) for r in recs]
+    except ValueError as e: raise ValueError(f'message {m.id}: a record in its metadata is no JSON: {e}') from None
+    return recs if len(recs)==len(o['pos']) else None
+
 class _Writer:
     "The items that a dialog gives: message index, key, and an `Out` or messages to make records for"
-    def __init__(self, agent, dlg, ids): self.agent,self.dlg,self.ids,self.items,self.end,self.n,self.edited,self.seen = agent,dlg,ids,[],-1,0,False,set()
+    def __init__(self, agent, dlg, ids):
+        self.agent,self.dlg,self.ids,self.items,self.end,self.n,self.edited,self.seen = agent,dlg,ids,[],-1,0,False,set()
+        self.turns = {k:recs for k,m in enumerate(dlg) if not (m.msg_type==sraw and m.meta.get('rec_kind')) and (recs := _turn_recs(m, _our_rec(agent, m)))}
+        self.agent = agent.of([r for recs in self.turns.values() for r in recs])
 
     @property
     def info(self):
@@ -1046,8 +1102,8 @@ def turn(self:_Writer, k, m, olds, o):
             if a.val.type==PartType.thinking: edit.put(a, None)
     for r in v.resps:
         if id(r) in edit.split: self.split(recs, r, edit.split[id(r)])
-    for i,r in enumerate(recs):
-        if r is not None and i in edit.parts: r = self.agent.with_parts(r, edit.parts[i])
+    recs = [self.agent.with_parts(r, edit.parts[i]) if r is not None and i in edit.parts else r for i,r in enumerate(recs)]
+    for i,r in enumerate(self.agent.follow(list(olds), recs)):
         if r is None: self.edited = True
         else: self.put(k, pos[i], r, same=r is olds[i])
     for i,band,msgs in edit.new: self.new(k, pos[i] if i is not None else max(pos, default=self.end), band, msgs)
@@ -1070,13 +1126,6 @@ def split(self:_Writer, recs, resp, at):
 # %% ../nbs/04a_sess.ipynb #d6797819
 def _reply_msgs(reply): return _unit_msgs(u[:-1] if len(u := _units(reply))>1 and u[-1].text=='.' and u[-2].call else u)
 
-def _turn_recs(m, o):
-    "The records of the turn that `m` is, by the `o` in its metadata; None where there are none"
-    if not o or not (recs := o.get('recs')): return None
-    try: recs = [js2obj(r) for r in recs]
-    except ValueError as e: raise ValueError(f'message {m.id}: a record in its metadata is no JSON: {e}') from None
-    return recs if len(recs)==len(o['pos']) else None
-
 @patch
 def add(self:_Writer, k, m):
     "Take the message `m`, the one at index `k`"
@@ -1085,8 +1134,8 @@ def add(self:_Writer, k, m):
         if not o or not o['pos']: return
         rec = _raw_rec(m)
         if (o['pos'][0], self.agent.uuid(rec)) not in self.seen: self.put(k, o['pos'][0], rec, kind not in _off)
-    elif (recs := _turn_recs(m, o)) and (o['pos'][0], self.agent.uuid(recs[0])) not in self.seen: self.turn(k, m, recs, o)
-    elif m.msg_type==sprompt: self.new(k, self.end, 2, ([Msg('user', p)] if (p := _content_parts(m)) else [])+_reply_msgs(m.ai_res))
+    elif (recs := self.turns.get(k)) and (o['pos'][0], self.agent.uuid(recs[0])) not in self.seen: self.turn(k, m, recs, o)
+    elif m.msg_type==sprompt: self.new(k, self.end, 2, ([Msg('command' if kind else 'user', p)] if (p := _content_parts(m)) else [])+_reply_msgs(m.ai_res))
     elif m.content.strip() or m.output: self.new(k, self.end, 2, [Msg('meta', self.agent.note_parts(m))])
 
 # %% ../nbs/04a_sess.ipynb #e0b97038
@@ -1120,10 +1169,10 @@ def outs(self:_Writer):
 
 @patch
 def fresh_calls(self:_Writer, msgs, taken):
-    "`msgs`, with other ids for calls whose id is taken"
+    "`msgs`, with other ids for calls whose id is taken, and that as `copy_of`"
     ids = {i:self.agent.call_id(self.ids) for m in msgs for p in m.content if p.type==_use and (i := _call_id(p)) in taken}
     taken.update(_call_id(p) for m in msgs for p in m.content if p.type==_use)
-    return [Msg(m.role, [Part(p.type, p.text, {**p.data, 'id':ids[_call_id(p)]}) if _call_id(p) in ids else p for p in m.content]) for m in msgs] if ids else msgs
+    return [Msg(m.role, [Part(p.type, p.text, {**p.data, 'id':ids[c], 'copy_of':c}) if (c := _call_id(p)) in ids else p for p in m.content]) for m in msgs] if ids else msgs
 
 # %% ../nbs/04a_sess.ipynb #a71a2fd2
 def dlg_recs(
@@ -1137,6 +1186,62 @@ def dlg_recs(
         for k,m in enumerate(dlg): w.add(k, m)
         recs = [o.rec for o in w.outs()]
         return agent.repair(recs, salt)[0] if w.edited else recs
+
+# %% ../nbs/04a_sess.ipynb #aa9cefa5
+def dlg_sess(
+    agent:Agent, # For whom to write
+    dlg:Dialog, # A dialog made from one of its sessions and edited, or any other
+    sid:str|None=None, # Id of a new session; by default that of the old one, or a fresh one
+    project:str|Path|None=None, # Folder that a new session is about; by default that of the old one, or the present one
+    salt:str|None=None # Makes new ids the same each time
+)->list:
+    "The records of a session that the agent resumes, repaired where it is a new one; unedited, those of the old one to the letter. `ValueError` where a raw message is a record, and no JSON object any more"
+    recs,info = dlg_recs(agent, dlg, salt),dlg.meta.get('sess')
+    info = info if isinstance(info, dict) and info.get('agent')==agent.name else {}
+    with gc_paused(): recs = [Rec(r) for r in recs]
+    if info and sid is None and project is None: return recs
+    cwd = str(Path(project or info.get('project') or '.').expanduser().resolve())
+    if project is not None: recs = agent.moved(recs, cwd)
+    return [Rec(r) for r in agent.reid(agent.repair(recs, salt)[0], sid or Ids(salt)('session'), salt, cwd)]
+
+# %% ../nbs/04a_sess.ipynb #a1b879af
+class Left(NamedTuple):
+    "What cannot cross to another agent"
+    what:str # What it is, in words that are the same for the same thing
+    n:int # How often it is there
+    msgs:list # Ids of the messages that hold it
+
+def _left_of(src, rec):
+    "What is in a record that cannot cross from the agent `src`"
+    for p in src.parts(rec) if src.kind(rec) in conv_kinds else ():
+        d = (p.data or {}) if p else {}
+        if p is None: yield 'block without a common form'
+        elif p.type==PartType.thinking: yield 'thought'
+        elif d.get('server') and p.type==_use: yield 'call on a server'
+        if d.get('is_error'): yield 'mark of a failure'
+        if any(o.type!=_text for o in d.get('parts') or ()): yield 'media in a result'
+
+def _left_in(agent, m, src, recs):
+    "What cannot cross to `agent` of the message `m`, whose records are `recs`"
+    if m.msg_type==sraw and m.meta.get('rec_kind'): return [f"record {m.meta['rec_kind']}"]
+    res = [o for r in recs or () for o in _left_of(src, r)]
+    if not recs and m.msg_type==sprompt: res += ['call on a server' for p in split_reply(m.ai_res) if p.kind=='tool' and p.data['server']]
+    return res+[f'attachment of type {p.type}' for p in _content_parts(m) if not agent.takes(p)] if m.msg_type==sprompt else res
+
+def cannot_cross(
+    agent:Agent|str, # Where the dialog is to go
+    dlg:Dialog # A dialog, made from a session of any agent
+)->list:
+    "A `Left` for each kind of thing that a session of `agent` made of the dialog would not have; what is of a session of its own is all there"
+    agent,msgs,codecs = _agents(agent)[0],defaultdict(list),{}
+    def records(m, a): return _turn_recs(m, _our_rec(a, m)) or []
+    for name,a in agents.items(): codecs[name] = a.of([r for m in dlg if m.msg_type!=sraw for r in records(m, a)])
+    for m in dlg:
+        name = o.get('agent') if isinstance(o := m.meta.get('rec'), dict) else None
+        if name==agent.name: continue
+        a = codecs.get(name)
+        for what in _left_in(agent, m, a, records(m, a) if a and m.msg_type!=sraw else []): msgs[what].append(m.id)
+    return [Left(what, len(ids), list(dict.fromkeys(ids))) for what,ids in msgs.items()]
 
 # %% ../nbs/04a_sess.ipynb #6ac69609
 def save_new(
