@@ -255,6 +255,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                 'llmsurgery.cli._print_diff': ('cli.html#_print_diff', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._print_full': ('cli.html#_print_full', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._print_json': ('cli.html#_print_json', 'llmsurgery/cli.py'),
+                                'llmsurgery.cli._print_left': ('cli.html#_print_left', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._print_line': ('cli.html#_print_line', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._print_turns': ('cli.html#_print_turns', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._project_of': ('cli.html#_project_of', 'llmsurgery/cli.py'),

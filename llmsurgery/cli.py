@@ -319,7 +319,7 @@ def implode(
 # %% ../nbs/99_cli.ipynb #9ed402bd
 def _agents():
     "The registered agents, by name"
-    from llmsurgery import ant
+    from llmsurgery import ant, oai # each registers its agent
     from llmsurgery.sess import agents
     return agents
 
@@ -440,7 +440,7 @@ def _new_paths(names, output):
         res.append(_new_file(out/(f'{s}.ipynb' if n==1 else f'{s}-{n}.ipynb')))
     return res
 
-_Format = Annotated[str, typer.Argument(metavar='FORMAT', help='An agent (claude), a format of messages (anthropic, openai, responses, gemini), an export (chatgpt, claude_ai), or rows for training (finetune, hf, sharegpt).')]
+_Format = Annotated[str, typer.Argument(metavar='FORMAT', help='An agent (claude, codex), a format of messages (anthropic, openai, responses, gemini), an export (chatgpt, claude_ai), or rows for training (finetune, hf, sharegpt).')]
 
 @app.command('from', epilog='Example: llmsurgery from claude last -o session.ipynb')
 def from_(
@@ -468,25 +468,34 @@ def _resumable(agent, recs, where):
 
 def _project_of(agent, recs): return next((s for r in recs if (s := agent.project(r))), os.getcwd())
 
-@app.command(epilog='Example: llmsurgery to claude session.ipynb')
+def _print_left(agent, d, out):
+    "Say on `out` what a session of `agent` made of the dialog would not have"
+    from llmsurgery.sess import cannot_cross
+    for o in cannot_cross(agent, d): print(f'llmsurgery: cannot cross to {agent.name}: {o.n} times {o.what}, in messages {shown(", ".join(o.msgs[:5]))}{"…" if len(o.msgs)>5 else ""}', file=out)
+
+@app.command(epilog='Example: llmsurgery to claude session.ipynb --dry-run')
 def to(
     fmt:_Format,
     file:_File,
     output:Annotated[str, typer.Option('-o', '--output', metavar='FILE', help='Where messages go; by default to standard output.')]='-',
     project:Annotated[str, typer.Option('--project', metavar='DIR', help='Folder that a new session is about; by default that of the old one, or the present one.')]='',
+    dry_run:Annotated[bool, typer.Option('--dry-run', help='Only say what cannot cross to the agent, and write nothing.')]=False,
 ):
     "Make a new session of a dialog that an agent resumes, or messages for a provider."
     from llmsurgery.hist import dlg2chat
     from llmsurgery.providers import chats2text
-    from llmsurgery.sess import dlg_recs
+    from llmsurgery.sess import dlg_sess
     _check_format(fmt)
-    d = load_dialog(file)
-    if fmt not in _agents():
+    d,agent = load_dialog(file),_agents().get(fmt)
+    if not agent:
         s = _named(file, chats2text, [(d.name, _named(file, dlg2chat, d))], fmt)
         return print(s, end='') if output=='-' else write_atomic(_new_file(output), s.encode('utf-8', 'surrogatepass'))
+    if dry_run: return _print_left(agent, d, sys.stdout)
     info = d.meta.get('sess')
-    where = Path(project or (info.get('project') if isinstance(info, dict) else None) or '.').expanduser().resolve()
-    _resumable(_agent(fmt), _named(file, dlg_recs, _agent(fmt), d), str(where))
+    where = str(Path(project or (info.get('project') if isinstance(info, dict) else None) or '.').expanduser().resolve())
+    recs = _named(file, dlg_sess, agent, d, None, where)
+    _print_left(agent, d, sys.stderr)
+    _resumable(agent, recs, where)
 
 # %% ../nbs/99_cli.ipynb #2c6bfc1d
 def _first_turns(dlg, n):

@@ -155,6 +155,23 @@ def home(tmp_path):
         if p.values[0]: (proj/p.values[0].name).write_bytes(p.values[0].read_bytes())
     return dict(CLAUDE_CONFIG_DIR=str(tmp_path/'claude'), CODEX_HOME=str(tmp_path/'codex'), HOME=str(tmp_path))
 
+@pytest.mark.parametrize('f', shared_files('real/codex_*.jsonl'))
+def test_a_thread_goes_to_claude_and_back_to_codex(f, home, tmp_path):
+    p = tmp_path/'codex'/'sessions'/'2026'/'07'/'01'/f'rollout-2026-07-01T00-00-00-{"0"*8}-0000-4000-8000-{"0"*12}.jsonl'
+    p.parent.mkdir(parents=True)
+    p.write_bytes(f.read_bytes())
+    run('from', 'codex', p, '-o', tmp_path/'a.ipynb', env=home)
+    left,_ = run('to', 'claude', tmp_path/'a.ipynb', '--dry-run', env=home)
+    assert all('cannot cross to claude' in l for l in left.splitlines())
+    new = run('to', 'claude', tmp_path/'a.ipynb', '--project', tmp_path, env=home)[0].splitlines()
+    assert 'claude --resume' in new[1]
+    run('doctor', new[0], env=home)
+    run('from', 'claude', new[0], '-o', tmp_path/'b.ipynb', env=home)
+    again = run('to', 'codex', tmp_path/'b.ipynb', '--project', tmp_path, env=home)[0].splitlines()
+    assert 'codex resume' in again[1]
+    run('doctor', again[0], env=home)
+    assert p.read_bytes()==f.read_bytes()
+
 @pytest.mark.parametrize('f', shared_files('real/claude_*.jsonl'))
 def test_a_session_as_a_notebook_and_back(f, home, tmp_path):
     before = {p:p.read_bytes() for p in (tmp_path/'claude').rglob('*.jsonl')}
