@@ -115,9 +115,9 @@ def cell2msg(cls:Dialog,
     return m
 
 # %% ../nbs/01_ipynb.ipynb #01d22980
-def _as_code_cell(m):
-    "Whether the prompt `m` must be a code cell to be read back as it is"
-    return (m._dialect and m._dialect[0]=='code') or _find_sep(m._content) or (m._output and m._output!=prompt_output(m.ai_res))
+def _as_code_cell(m, reply):
+    "Whether the prompt `m` with that `reply` must be a code cell to be read back as it is"
+    return (m._dialect and m._dialect[0]=='code') or _find_sep(m._content) or (m._output and m._output!=prompt_output(reply))
 
 def _code_cell(m, src, meta):
     return dict(cell_type='code', execution_count=None, id=m._id, metadata=meta, outputs=m.output, source=src)
@@ -129,12 +129,11 @@ def _text_cell(m, typ, src, meta):
 
 # %% ../nbs/01_ipynb.ipynb #95cc2758
 def _prompt_cell(m, meta):
-    meta = {**meta, 'solveit_ai':True}
-    if _as_code_cell(m):
+    meta,content,reply = {**meta, 'solveit_ai':True},m._content,m.ai_res
+    if _as_code_cell(m, reply):
         first_line = m._dialect[1] if m._dialect and m._dialect[0]=='code' else '%%prompt\n'
-        return _code_cell(m, first_line + ('\n' if m._content and not first_line.endswith('\n') else '') + m._content, meta)
-    content,reply = m._content,m.ai_res
-    src = content+_join_text+reply if reply else content
+        return _code_cell(m, first_line + ('\n' if content and not first_line.endswith('\n') else '') + content, meta)
+    src = f'{content}{_join_text}{reply}' if reply else content
     if m._dialect:
         _,join,marked = m._dialect
         if not marked: del meta['solveit_ai']
@@ -211,12 +210,8 @@ def from_cells(cls:Dialog,
 def _numbers(nb):
     "What of a notebook may hold numbers: not the sources, which are most of it"
     if not isinstance(nb, dict) or not isinstance(cells := nb.get('cells'), list): return nb
-    res = [v for k,v in nb.items() if k!='cells']
-    for c in cells:
-        if not isinstance(c, dict): continue
-        if len(c)==4 and not c.get('metadata', 1) and 'source' in c and 'id' in c and 'cell_type' in c: continue
-        res += [v for k,v in c.items() if k!='source' and v and type(v) is not str]
-    return res
+    tops,parts = [v for k,v in nb.items() if k!='cells'],[c.items() for c in cells if isinstance(c, dict)]
+    return tops + [v for items in parts for k,v in items if v and type(v) is not str and k!='source']
 
 def _parsed(txt:bytes): return js2obj(txt[3:] if txt.startswith(b'\xef\xbb\xbf') else txt, _numbers)
 
@@ -373,7 +368,7 @@ def _cells(msgs):
 # %% ../nbs/01_ipynb.ipynb #e7e447ac
 def _code_atts(msgs, ids):
     "Cell id → attachments, of those messages that become code cells"
-    return {i:att2dict(m._attachments) for m,i in zip(msgs, ids) if m._attachments and (m.msg_type==scode or m.msg_type==sprompt and _as_code_cell(m))}
+    return {i:att2dict(m._attachments) for m,i in zip(msgs, ids) if m._attachments and (m.msg_type==scode or m.msg_type==sprompt and _as_code_cell(m, m.ai_res))}
 
 def _full_meta(dlg, msgs, ids, gone=()):
     "The notebook's metadata, with the attachments of `msgs` that have `ids` in the file, and without those of cells that are `gone`"
@@ -406,20 +401,36 @@ def _split_output(out):
     return {**out, 'data':_split_texts(d)}
 
 # %% ../nbs/01_ipynb.ipynb #623f0629
-_hole = b'\n   "source": 0'
-def _new_text(dlg, msgs):
-    nb = get_ipynb(dlg, msgs)
-    srcs = []
-    for c in nb['cells']:
-        srcs.append(c['source'])
-        c['source'] = 0
+def _take_texts(cells):
+    "The ids and the sources of `cells`, which hold zeros for them from then on, and their other texts as lines"
+    ids,srcs = [c['id'] for c in cells],[c['source'] for c in cells]
+    for c in cells:
+        c['id'] = c['source'] = 0
         if c.get('outputs'): c['outputs'] = [_split_output(o) for o in c['outputs']]
         if 'attachments' in c: c['attachments'] = {i:_split_texts(b) for i,b in c['attachments'].items()}
+    return ids,srcs
+
+_holes = re.compile(rb'(?<=\n   "id": )0|(?<=\n   "source": )0').split # their indentation tells them from keys deeper in a cell
+
+def _cell_parts(cells):
+    "The list of `cells` as text, one part for each; they are emptied"
+    if not cells: return [b'[]']
+    ids,srcs = _take_texts(cells)
+    res,shells = [],{}
+    for js,id,src in zip(obj2jsb(cells, indent='  ', sort=True)[5:-2].split(b',\n  {'), ids, lines2jsb(srcs, b'   ')):
+        if js not in shells: shells[js] = _holes(b',\n  {' + reindent(js, b' ').replace(b'\n', b'\n '))
+        before,between,after = shells[js]
+        res.append(b''.join([before, b'"', id.encode(), b'"', between, src, after]))
+    res[0] = b'[' + res[0][1:]
+    return [*res, b'\n ]']
+
+# %% ../nbs/01_ipynb.ipynb #f97c7edd
+def _new_parts(dlg, msgs):
+    "The text of a new notebook, in parts"
+    nb = get_ipynb(dlg, msgs)
     cells,nb['cells'] = nb['cells'],[]
     head,tail = obj2jsb(nb, indent=' ', sort=True).split(b'[]', 1)
-    parts = obj2jsb(cells, indent=' ', sort=True).replace(b'\n', b'\n ').split(_hole)
-    srcs = [s for i in range(0, len(srcs), 100) for s in lines2jsb(srcs[i:i+100], b'   ')]
-    return b''.join([head, *[o for p,s in zip(parts, srcs) for o in (p, _hole[:-1], s)], parts[-1], tail, b'\n'])
+    return [head, *_cell_parts(cells), tail, b'\n']
 
 # %% ../nbs/01_ipynb.ipynb #83a774f8
 _ws = re.compile(r'[ \t\r\n\ufeff]*')
@@ -588,10 +599,10 @@ def write_ipynb(
 )->str|None:
     "Write the dialog to a file, as a whole or not at all; without one, the text. What was not edited since it was read is the same to the byte."
     msgs = dlg.messages.items if msgs is None else list(msgs)
-    with gc_paused(): txt = (_new_text if dlg._src is None else _rewritten)(dlg, msgs)
-    if fname is None: return txt.decode('utf-8', 'surrogatepass')
+    with gc_paused(): parts = _new_parts(dlg, msgs) if dlg._src is None else [_rewritten(dlg, msgs)]
+    if fname is None: return ''.join([p.decode('utf-8', 'surrogatepass') for p in parts]) # by parts, since decoding is slow where any character is wide
     p = Path(fname).expanduser()
-    write_atomic(p if p.suffix=='.ipynb' or p==dlg.path_ else p.with_name(p.name+'.ipynb'), txt)
+    write_atomic(p if p.suffix=='.ipynb' or p==dlg.path_ else p.with_name(p.name+'.ipynb'), b''.join(parts))
 
 @patch
 def write(self:Dialog,
