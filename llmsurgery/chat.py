@@ -156,12 +156,11 @@ def _fence_open(t, l):
 def _mk_call(o, dialect):
     "The call that the object `o` of a block stands for, or a string that says what is wrong"
     if not isinstance(o, dict): return 'its JSON is no object'
-    c = o.get('call') if dialect=='details' else o
+    c,name,args = (o.get('call'),'function','arguments') if dialect=='details' else (o,'name','args')
     if not isinstance(c, dict): return 'it has no call'
-    name,args = ('function','arguments') if dialect=='details' else ('name','args')
-    if not (isinstance(c.get(name), str) and c[name]): return 'its call names no function'
-    if not (isinstance(o.get('id'), str) and o['id']): return 'it has no id'
-    call = dict(id=o['id'], name=c[name], arguments=c.get(args, {}), result=o.get('result', ''), server=bool(o.get('server')), dialect=dialect)
+    if not (isinstance(name := c.get(name), str) and name): return 'its call names no function'
+    if not (isinstance(id := o.get('id'), str) and id): return 'it has no id'
+    call = {'id':id, 'name':name, 'arguments':c.get(args, {}), 'result':o.get('result', ''), 'server':bool(o.get('server')), 'dialect':dialect}
     return call|dict(md=True) if o.get('md') else call
 
 # %% ../nbs/02_chat.ipynb #c8ec6b4f
@@ -317,13 +316,13 @@ def _read_fence(t, l):
     return None, l.start, c.end, None
 
 # %% ../nbs/02_chat.ipynb #bf552896
-_marks = "<details class='to", '<!--think_start-->', 'json {.', '`````result'
+_fence_marks = 'json {.', '`````result'
+_marks = "<details class='to", '<!--think_start-->', *_fence_marks
 
-def _nexts(t, subs, pos):
-    "The first of each of `subs` from `pos` on; here and in the next two, `pos` must not fall from call to call"
-    for o in subs:
-        if (i := t.next[o])<pos: t.next[o] = i = t.n if (i := t.s.find(o, pos))<0 else i
-        yield o,i
+def _next_of(t, sub, pos):
+    "The first `sub` from `pos` on; here and in the next two, `pos` must not fall from call to call"
+    if (i := t.next[sub])<pos: t.next[sub] = i = t.n if (i := t.s.find(sub, pos))<0 else i
+    return i
 
 def _fence_between(t, run, pos, end):
     "The first `_Line` from `pos` on that starts with `run`, if it is before `end`"
@@ -333,10 +332,10 @@ def _fence_between(t, run, pos, end):
 def _next_start(t, pos):
     "Start of the next line from `pos` on that may begin something, and its `_Line` where it is a fence's"
     start,line = t.n,None
-    for _,i in _nexts(t, t.openers, pos-1):
-        if i<start: start = i+1
-    for run,i in _nexts(t, t.runs, pos):
-        if i<start and (l := _fence_between(t, run, pos, start)): start,line = l.start,l
+    for o in t.openers:
+        if (i := _next_of(t, o, pos-1))<start: start = i+1
+    for run in t.runs:
+        if _next_of(t, run, pos)<start and (l := _fence_between(t, run, pos, start)): start,line = l.start,l
     return start,line
 
 def _read(t, start, fence):
@@ -352,8 +351,8 @@ def _list_id(reply, n): return f"call_{md5(reply.encode(errors='surrogatepass'))
 
 def _pieces(reply, strict=False):
     "Kind, start, end and data of what is not prose in `reply`, in order; what is broken raises `ValueError` when `strict`, or else is prose"
-    if not any(o in reply for o in _marks): return
     t,pos,lists = _Text(reply),1,0
+    if not (t.openers or any(o in reply for o in _fence_marks)): return
     while True:
         start,fence = _next_start(t, pos)
         if start>=t.n: return
@@ -391,8 +390,8 @@ _text,_use,_tool_result = PartType.text, PartType.tool_use, PartType.tool_result
 
 def _result_text(r):
     "The result `r` of a call as text"
-    if isinstance(r, dict) and list(r)==['_full']: r = r['_full']
-    return r if isinstance(r, str) else str(r)
+    if isinstance(r, str): return r
+    return str(r['_full'] if isinstance(r, dict) and list(r)==['_full'] else r)
 
 # %% ../nbs/02_chat.ipynb #fe55d7fb
 class _Turn:
@@ -414,8 +413,9 @@ class _Turn:
 
     def add_call(self, c):
         self.end_text()
-        self.parts.append(Part(_use, None, dict(id=c['id'], name=c['name'], arguments=c['arguments'])))
-        self.results.append(Part(_tool_result, _result_text(c['result']), dict(id=c['id'], name=c['name'])))
+        id,name = c['id'],c['name']
+        self.parts.append(Part(_use, None, {'id':id, 'name':name, 'arguments':c['arguments']}))
+        self.results.append(Part(_tool_result, _result_text(c['result']), {'id':id, 'name':name}))
 
     def add_result(self, text):
         self.end_text()

@@ -21,6 +21,8 @@ def _floats_ok(o, ok):
     return True
 
 # %% ../nbs/00a_js.ipynb #a10125ce
+def _no_big_int(x): return abs(x)<2**63
+
 def js2obj(
     s:str|bytes, # JSON text; bytes are UTF-8
     numbers=None # For speed: a function from the object to those parts of it that may hold numbers
@@ -30,7 +32,7 @@ def js2obj(
         try: o = orjson.loads(s)
         except orjson.JSONDecodeError: pass
         else:
-            if _floats_ok(numbers(o) if numbers else o, lambda x: abs(x)<2**63): return o
+            if _floats_ok(numbers(o) if numbers else o, _no_big_int): return o
         return json.loads(s if isinstance(s, str) else str(s, 'utf-8', 'surrogatepass'))
     except RecursionError: raise ValueError('JSON nested too deeply') from None
 
