@@ -112,9 +112,8 @@ class _Text:
     "A text between two newlines, and a memory of searches"
     def __init__(self, s):
         self.s,self.n,self.seen,self.fences = f'\n{s}\n', len(s)+1, {}, {}
-        self.openers = [o for o in (_opener,_thought) if o in self.s]
-        self.runs = [o for o in ('```','~~~') if o[0] in s]
-        self.next = dict.fromkeys(self.openers+self.runs, -1)
+        self.next = {o:i for o in (_opener,_thought) if (i := self.s.find(o))>=0}
+        self.openers,self.runs = list(self.next),[o for o in ('```','~~~') if o[0] in s]
 
     def find(self, sub, pos):
         "Index of the first `sub` from `pos` on, the length of the text where there is none; free where the last search for `sub` passed `pos`"
@@ -321,7 +320,7 @@ _marks = "<details class='to", '<!--think_start-->', *_fence_marks
 
 def _next_of(t, sub, pos):
     "The first `sub` from `pos` on; here and in the next two, `pos` must not fall from call to call"
-    if (i := t.next[sub])<pos: t.next[sub] = i = t.n if (i := t.s.find(sub, pos))<0 else i
+    if (i := t.next.get(sub, -1))<pos: t.next[sub] = i = t.n if (i := t.s.find(sub, pos))<0 else i
     return i
 
 def _fence_between(t, run, pos, end):
@@ -412,7 +411,7 @@ class _Turn:
         self.paras = []
 
     def add_call(self, c):
-        self.end_text()
+        if self.paras: self.end_text()
         id,name = c['id'],c['name']
         self.parts.append(Part(_use, None, {'id':id, 'name':name, 'arguments':c['arguments']}))
         self.results.append(Part(_tool_result, _result_text(c['result']), {'id':id, 'name':name}))

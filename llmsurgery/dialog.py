@@ -468,7 +468,7 @@ def mk_message(self:Dialog,
     "A new message in its place; `ValueError` where `after` or `before` is not in the dialog"
     if after is not None: idx = self._index(after, 'insert after')+1
     elif before is not None: idx = self._index(before, 'insert before')
-    elif idx<0: idx += len(self)+1
+    elif idx<0: idx += len(self._messages.items)+1
     m = self.msg_cls(content, dlg=self, output=output, id=self._fresh_id() if id is None else id, msg_type=msg_type, **kw)
     self._messages.items.insert(idx, m)
     self._ids.add(m._id)
