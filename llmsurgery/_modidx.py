@@ -234,6 +234,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                 'llmsurgery.cli._Console.on_broken_pipe': ('cli.html#_console.on_broken_pipe', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._agent': ('cli.html#_agent', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._agents': ('cli.html#_agents', 'llmsurgery/cli.py'),
+                                'llmsurgery.cli._any_dlg': ('cli.html#_any_dlg', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._bytes': ('cli.html#_bytes', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._cell_text': ('cli.html#_cell_text', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._check_format': ('cli.html#_check_format', 'llmsurgery/cli.py'),

@@ -8,7 +8,7 @@ __all__ = ['app', 'load_dialog', 'find_message', 'shown', 'one_line', 'main', 'd
            'fork', 'doctor', 'demo']
 
 # %% ../nbs/99_cli.ipynb #569f3367
-import os, re, sys, tempfile
+import errno, os, re, sys, tempfile
 from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated
@@ -417,6 +417,13 @@ def _session_dlg(fmt, ref, project):
     for o in recs.odd: print(f'llmsurgery: {p}: line {o.line}: {o.kind}: {shown(str(o.detail))}', file=sys.stderr)
     return agent_dlg(agent, recs)
 
+def _any_dlg(ref, agent):
+    "The dialog in a notebook, or where there is no such file, in a session of any agent"
+    if ref=='-' or _nb_path(ref).exists(): return load_dialog(ref)
+    try: a,_ = find_session(ref, agent=agent)
+    except FileNotFoundError: raise FileNotFoundError(errno.ENOENT, 'neither a notebook nor a session', ref) from None
+    return _session_dlg(a.name, ref, '')
+
 def _file_dlgs(fmt, ref, branches):
     "The dialogs in a file of conversations"
     from llmsurgery.hist import chat2dlg
@@ -476,9 +483,10 @@ def _print_left(agent, d, out):
 @app.command(epilog='Example: llmsurgery to claude session.ipynb --dry-run')
 def to(
     fmt:_Format,
-    file:_File,
+    file:Annotated[str, typer.Argument(metavar='FILE', help='A notebook, - for standard input, or a session of any agent.')],
     output:Annotated[str, typer.Option('-o', '--output', metavar='FILE', help='Where messages go; by default to standard output.')]='-',
     project:Annotated[str, typer.Option('--project', metavar='DIR', help='Folder that a new session is about; by default that of the old one, or the present one.')]='',
+    agent:_AgentOpt='',
     dry_run:Annotated[bool, typer.Option('--dry-run', help='Only say what cannot cross to the agent, and write nothing.')]=False,
 ):
     "Make a new session of a dialog that an agent resumes, or messages for a provider."
@@ -486,16 +494,16 @@ def to(
     from llmsurgery.providers import chats2text
     from llmsurgery.sess import dlg_sess
     _check_format(fmt)
-    d,agent = load_dialog(file),_agents().get(fmt)
-    if not agent:
+    d,target = _any_dlg(file, agent),_agents().get(fmt)
+    if not target:
         s = _named(file, chats2text, [(d.name, _named(file, dlg2chat, d))], fmt)
         return print(s, end='') if output=='-' else write_atomic(_new_file(output), s.encode('utf-8', 'surrogatepass'))
-    if dry_run: return _print_left(agent, d, sys.stdout)
+    if dry_run: return _print_left(target, d, sys.stdout)
     info = d.meta.get('sess')
     where = str(Path(project or (info.get('project') if isinstance(info, dict) else None) or '.').expanduser().resolve())
-    recs = _named(file, dlg_sess, agent, d, None, where)
-    _print_left(agent, d, sys.stderr)
-    _resumable(agent, recs, where)
+    recs = _named(file, dlg_sess, target, d, None, where)
+    _print_left(target, d, sys.stderr)
+    _resumable(target, recs, where)
 
 # %% ../nbs/99_cli.ipynb #2c6bfc1d
 def _first_turns(dlg, n):
