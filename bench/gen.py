@@ -1,6 +1,7 @@
 """Generated dialogs for the benchmarks"""
 import random
 from llmsurgery.chat import Msg, Part, PartType, hist2fmt
+from llmsurgery.js import obj2js
 from llmsurgery.dialog import Dialog, code_output, prompt_output, scode, snote, sprompt
 
 words = 'the of and to in is you that it he was for on are as with his they at be this have from or one had by word but not what all were we when'.split()
@@ -56,6 +57,24 @@ def session(n, size=1500, seed=0):
         recs.append(rec('assistant', [dict(type='text', text=t)], recs[-1]['uuid'], id=f'm{k}', usage=dict(output_tokens=k)))
         last = recs[-1]['uuid']
         yield from recs
+
+def thread(n, size=1500, seed=0):
+    "About `n` records of a Codex rollout of about `size` characters each: turns with reasoning, pairs of parallel calls, their outputs, and the events that show all that"
+    rng = random.Random(seed)
+    pool,k = [text(size, rng) for _ in range(50)],0
+    def rec(typ, sub, **payload):
+        nonlocal k
+        k += 1
+        return dict(timestamp=f'2026-01-{1+k//86400:02}T{k//3600%24:02}:{k//60%60:02}:{k%60:02}.000Z', type=typ, payload=dict(type=sub, **payload))
+    def said(role, s): return rec('response_item', 'message', role=role, content=[dict(type='output_text' if role=='assistant' else 'input_text', text=s)])
+    yield rec('session_meta', None, id='0198aaaa-0000-7000-8000-000000000001', timestamp='2026-01-01T00:00:00.000Z', cwd='/bench', originator='bench', cli_version='0.146.0')
+    while k<n:
+        t,calls = f'{k} {pool[k%50]}',[f'call_{k}_{j}' for j in range(2)]
+        yield from [said('user', t), rec('event_msg', 'user_message', message=t), rec('response_item', 'reasoning', id=f'rs_{k}', summary=[], encrypted_content=t), rec('event_msg', 'agent_message', message=t), said('assistant', t)]
+        yield from [rec('response_item', 'custom_tool_call', call_id=c, name='exec', input=f'const r = await tools.exec_command({{cmd:{obj2js(t)}}}); text(r.output)') for c in calls]
+        yield from [rec('response_item', 'custom_tool_call_output', call_id=c, output=[dict(type='input_text', text=t)]) for c in calls]
+        yield from [rec('event_msg', 'token_count', info=dict(last_token_usage=dict(output_tokens=k))), said('assistant', t), rec('event_msg', 'task_complete', last_agent_message=t)]
+
 def messages(n, seed=0):
     "`n` canonical messages of about 1 kB: questions, replies with a call, results, and answers"
     rng = random.Random(seed)

@@ -31,8 +31,8 @@ storage = [
     ('read', 'read', 'nbformat_read', 'faster', 6), ('read', 'read', 'orjson_loads', 'slower', 3),
     ('build and write', 'build_write', 'nbformat_build_write', 'faster', 40), ('write', 'write', 'orjson_dumps', 'slower', 10)]
 projections = [(f, f, 'nbformat_read_tools', 'faster', 4) for f in ('dlg2hist', 'dlg2chat', 'explode', 'implode')]
-sessions = [(f, f, 'orjson_lines', 'slower', 3) for f in ('list_sess', 'search_sess', 'search_regex')]
-records = ['sess2dlg', 'dlg2sess', 'dlg2sess_edited', 'recs2chat', 'repair']
+sessions = [(f, f, 'orjson_lines', 'slower', 3) for f in ('list_sess', 'search_sess', 'search_regex')] + [(f, f, 'orjson_rollout', 'slower', 3) for f in ('list_rollouts', 'search_rollouts')]
+records = ['sess2dlg', 'dlg2sess', 'dlg2sess_edited', 'recs2chat', 'repair', 'thread2dlg', 'dlg2thread_edited', 'active_items', 'repair_rollout']
 fmts = ['anthropic', 'openai', 'responses', 'gemini']
 providers = [(f'chat2{f}', f'chat2{f}', f'{f}_dumps', 'slower', 10) for f in fmts]
 linear = ['mk_message', 'mk_messages', 'remove_msgs', 'section_msgs']

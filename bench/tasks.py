@@ -150,6 +150,67 @@ def repair(n):
     recs[n//2]['parentUuid'] = 'gone'
     return best(lambda: claude.repair(recs, 's'), times=2)
 
+def _rollout(n):
+    import gen
+    from llmsurgery.sess import Rec
+    return [Rec(r) for r in gen.thread(n)]
+
+def thread2dlg(n):
+    from llmsurgery.oai import thread2dlg
+    recs = _rollout(n)
+    return best(lambda: thread2dlg(recs), times=2)
+
+def dlg2thread_edited(n):
+    "Writing a rollout, one turn of which was edited"
+    from llmsurgery.oai import dlg2thread, thread2dlg
+    d = thread2dlg(_rollout(n))
+    next(m for m in d.messages[len(d)//2:] if m.msg_type=='prompt').content = 'edited'
+    return best(lambda: dlg2thread(d), times=2)
+
+def active_items(n):
+    from llmsurgery.oai import active_items, items2chat
+    recs = _rollout(n)
+    return best(lambda: items2chat(active_items(recs)), times=2)
+
+def repair_rollout(n):
+    from llmsurgery.oai import codex
+    recs = _rollout(n)
+    del recs[n//2:n//2+5]
+    return best(lambda: codex.repair(recs, 's'), times=2)
+
+def _with_big_rollout(mb, f):
+    "`f` of a rollout's path, as `_with_big_session`"
+    import os, tempfile, gen
+    from pathlib import Path
+    from llmsurgery.sess import rec_line
+    with tempfile.TemporaryDirectory() as d:
+        os.environ['CODEX_HOME'] = d
+        p = Path(d)/'sessions'/'2026'/'01'/'01'/'rollout-2026-01-01T00-00-00-0198aaaa-0000-7000-8000-000000000001.jsonl'
+        p.parent.mkdir(parents=True)
+        first,*recs = gen.thread(500)
+        block = b''.join(map(rec_line, recs))
+        with open(p, 'wb') as o:
+            o.write(rec_line(first)+rec_line(dict(timestamp='2026-01-02T00:00:00.000Z', type='response_item', payload=dict(type='function_call_output', call_id='c', output='word '*80_000+'needle'))))
+            while o.tell()<mb*1e6: o.write(block)
+        return best(lambda: f(p), times=2)
+
+def list_rollouts(mb):
+    from llmsurgery import oai
+    from llmsurgery.sess import list_sess
+    return _with_big_rollout(mb, lambda p: list(list_sess(agent='codex')))
+
+def search_rollouts(mb):
+    from llmsurgery import oai
+    from llmsurgery.sess import search_sess
+    return _with_big_rollout(mb, lambda p: list(search_sess('needle')))
+
+def _orjson_lines(p):
+    import orjson
+    with open(p, 'rb') as o:
+        for l in o: orjson.loads(l)
+
+def orjson_rollout(mb): return _with_big_rollout(mb, _orjson_lines)
+
 def _with_big_session(mb, f):
     "`f` of a session's path, in a home of its own, whose size is `mb` megabytes, and one line of which has 400 kB"
     import os, tempfile, gen
@@ -181,12 +242,8 @@ def search_regex(mb):
     from llmsurgery.sess import search_sess
     return _with_big_session(mb, lambda p: list(search_sess('need(le|ed)')))
 
-def orjson_lines(mb):
-    import orjson
-    def f(p):
-        with open(p, 'rb') as o:
-            for l in o: orjson.loads(l)
-    return _with_big_session(mb, f)
+def orjson_lines(mb): return _with_big_session(mb, _orjson_lines)
+
 def _convert(fmt, n):
     "Time to make a provider's payload of messages"
     import gen

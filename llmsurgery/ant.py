@@ -405,7 +405,7 @@ def _hang(agent, outs):
         if not o.live or not isinstance(u := r.get('uuid'), str): continue
         k = _link_key(agent, r)
         p = r.get(k)
-        if o.new or k not in r or (p is not None and (p not in known or p==u)) or (fresh and p==last_old):
+        if o.new or k not in r or (p is not None and (not isinstance(p, str) or p not in known or p==u)) or (fresh and p==last_old):
             o.rec = {**r, k:last}
         fresh,last = o.new,u
         if not o.new: last_old = u
@@ -689,7 +689,7 @@ def _repaired(self:Claude, recs, salt):
         outs.append(((key, 1, n), Out(r, new=i is None)))
     gone = on.union(g.copies)
     outs += [((i, 0, 0), Out(r, live=g.kinds[i] not in (*conv_kinds, 'sidechain'))) for i,r in enumerate(recs) if i not in gone]
-    res = [o.rec for o in _rooted(self.link(_fresh_uuids([o for _,o in sorted(outs, key=lambda o: o[0])], Ids(salt))))]
+    res = [o.rec for o in _rooted(self, self.link(_fresh_uuids([o for _,o in sorted(outs, key=lambda o: o[0])], Ids(salt))))]
     if len(res)<len(recs) and not any(rec_role(r) for _,r in kept): res = self.repair(res, salt)[0] # nothing is left, so another branch is live now
     return res
 
@@ -707,12 +707,13 @@ def _fresh_uuids(outs, ids):
         if isinstance(u, str): seen.add(u)
     return outs
 
-def _rooted(outs):
+def _rooted(agent, outs):
     "`outs`, where a branch that was left and has lost its parent is a start of its own"
-    known = {u for o in outs if isinstance(u := o.rec.get('uuid'), str)}
-    for o in outs:
+    own = [o for o in outs if isinstance(o.rec.get('uuid'), str) and agent.kind(o.rec)!='sidechain']
+    known = {o.rec['uuid'] for o in own}
+    for o in own:
         r = o.rec
-        if isinstance(r.get('uuid'), str) and not o.live and (r.get('parentUuid') not in known or r['parentUuid']==r['uuid']): o.rec = {**r, 'parentUuid':None}
+        if not o.live and (not isinstance(p := r.get('parentUuid'), str) or p not in known or p==r['uuid']): o.rec = {**r, 'parentUuid':None}
     return outs
 
 # %% ../nbs/05_ant.ipynb #cda61325

@@ -203,10 +203,13 @@ def _output_part(item):
     if item['type']=='tool_search_output': return Part(_result, obj2js(item['tools']), dict(id=item['call_id'], responses=item))
     return _responses_keep(item, 'assistant')
 
+_img_tag = re.compile(r'\s*</?image\b[^<>]*>\s*').fullmatch
+def _is_tag(b): return isinstance(b, dict) and isinstance(s := b.get('text'), str) and bool(_img_tag(s))
+
 def _item_parts(item):
-    "The parts of an item, one for each piece of content of a message"
+    "The parts of an item, one for each piece of content of a message, None for the tags around a picture"
     typ = item['type']
-    if typ in ('message', 'agent_message'): return [_lenient(_responses_content, b) for b in _contents(item)]
+    if typ in ('message', 'agent_message'): return [None if _is_tag(b) else _lenient(_responses_content, b) for b in _contents(item)]
     if typ=='reasoning' : return [_lenient(_responses_keep, item, 'assistant')]
     if typ.endswith('_call'): return [_lenient(_shell_part if typ=='local_shell_call' else _call_part, item)]
     if not typ.endswith('_output'): return []
@@ -232,7 +235,7 @@ def _edited_output(item, text):
     out = item.get('output')
     return {**item, 'output':_edited_texts(out, text) if isinstance(out, list) and all(isinstance(o, dict) for o in out) and any('text' in o for o in out) else text}
 
-def _raw_input(args): return args['input'] if list(args)==['input'] and isinstance(args['input'], str) else obj2js(args)
+def _is_raw(args): return list(args)==['input'] and isinstance(args['input'], str)
 
 def _edited_call(item, name, args):
     "The call `item`, as one of the tool `name` with `args`"
@@ -244,36 +247,52 @@ def _edited_call(item, name, args):
     res = {**item, 'name':name} if 'name' in item else dict(item)
     if same: return res
     if typ=='function_call': return {**res, 'arguments':obj2js(args)}
-    if typ=='custom_tool_call': return {**res, 'input':_raw_input(args)}
+    if typ=='custom_tool_call': return {**res, 'input':args['input']} if _is_raw(args) else dict(codex_call(name, args, _call_of(item)))
     return {**res, 'action' if typ=='local_shell_call' else 'arguments':args}
 
 # %% ../nbs/06_oai.ipynb #a3b3ee73
-_injected = re.compile(r'\s*(?:<(?:user_instructions|environment_context|permissions|collaboration_mode|skills?|skill_\w+|subagent_\w+|user_shell_command|INSTRUCTIONS|turn_context|model_switch|personality_spec|user_action)\b|# AGENTS\.md\b|#[^\n]*\s*<INSTRUCTIONS>|## Memory\b)').match
+_injected = re.compile(r'\s*(?:<(?:user_instructions|environment_context|permissions|collaboration_mode|skills?|skill_\w+|subagent_\w+|user_shell_command|INSTRUCTIONS|turn_context|model_switch|personality_spec|user_action)\b|# AGENTS\.md\b|#[^\n]*\n\s*<INSTRUCTIONS>|## Memory\b)').match
 _interrupt = re.compile(r'\s*<turn_aborted>').match
-_img_tag = re.compile(r'\s*</?image\b[^>]*>\s*').fullmatch
 
 def _texts_of(item): return [b['text'] for b in _contents(item) if isinstance(b, dict) and isinstance(b.get('text'), str)]
 def _key(s): return md5(s.strip().encode(errors='surrogatepass')).digest()
 def _said_keys(item):
     "What an event that shows the message may say, as digests"
     ts = _texts_of(item)
-    return {_key(s) for s in (''.join(ts), ''.join(t for t in ts if not _img_tag(t)), *ts)}
+    return {_key(s) for s in {''.join(ts), ''.join(t for t in ts if not _img_tag(t)), *ts}}
 
 def _is_user(item): return item is not None and item.get('type')=='message' and item.get('role')=='user'
 def _shown(rec): return s if rec.get('type')=='event_msg' and (p := _payload(rec)).get('type')=='user_message' and isinstance(s := p.get('message'), str) else None
 
+class _Typed:
+    "Tells what was typed among records that go by: `typed`, digests, None where no event tells; and counts it"
+    def __init__(self): self.typed,self.waiting,self.users,self.texts = None,[],[],[]
+
+    def add(self, rec):
+        if _is_user(item := _item(rec)):
+            s = ''.join(_texts_of(item))
+            self.waiting.append((_said_keys(item), None if _injected(s) or _interrupt(s) else _key(s)))
+            self.users.append(self.waiting[-1])
+            if len(self.texts)<50: self.texts.append(s[:1000])
+        elif (s := _shown(rec)) is not None: self.show(_key(s))
+
+    def show(self, key):
+        "Take an event that shows a text with this digest"
+        if self.typed is None: self.typed = set()
+        self.typed.add(key)
+        own = [o for _,o in self.waiting if o]
+        if own and not any(key in keys for keys,_ in self.waiting): self.typed.add(own[-1])
+        self.waiting = []
+
+    def done(self):
+        ok = [i for i,(keys,own) in enumerate(self.users) if (own if self.typed is None else keys&self.typed)]
+        return len(ok),first(self.texts[i] for i in ok[:1] if i<len(self.texts)) or ''
+
 def _typed_keys(recs):
     "Digests of what was typed, by the events; None where there are none"
-    typed,waiting,events = set(),[],False
-    for r in recs:
-        if _is_user(item := _item(r)): waiting.append(item)
-        if (s := _shown(r)) is None: continue
-        events = True
-        typed.add(k := _key(s))
-        own = [o for o in waiting if not _injected(''.join(_texts_of(o)))]
-        if own and not any(k in _said_keys(o) for o in waiting): typed.add(_key(''.join(_texts_of(own[-1]))))
-        waiting = []
-    return typed if events else None
+    res = _Typed()
+    for r in recs: res.add(r)
+    return res.typed
 
 def _tasks(recs):
     "Digests of the messages between agents that open a turn"
@@ -332,6 +351,7 @@ class Codex(Agent):
     def of_file(self, path):
         with open(path, 'rb') as f:
             return Codex(_typed_keys(r for _,r in iter_recs((l for l in f if b'"user_message"' in l or (b'"user"' in l and b'"message"' in l)), self.is_rec, exact=False)))
+    def counter(self): return _Typed()
     def is_rec(self, o): return ('payload' in o and 'timestamp' in o and isinstance(o.get('type'), str)) or 'record_type' in o
 
 # %% ../nbs/06_oai.ipynb #6d1ee46d
@@ -339,7 +359,8 @@ def _folder_of(agent, path):
     "The folder that a rollout tells in its first records"
     with open(path, 'rb') as f: return first(d for _,(_,r) in zip(range(20), iter_recs(f, agent.is_rec, exact=False)) if (d := agent.project(r)))
 
-_cwd_tag = re.compile(r'<environment_context>.*?<cwd>([^<]+)</cwd>', re.S).search
+_cwd_tag = re.compile('<cwd>([^<]+)</cwd>').search
+def _told_cwd(s): return _cwd_tag(s, i) if (i := s.find('<environment_context>'))>=0 else None
 
 @patch
 def kind(self:Codex, rec:dict)->str:
@@ -430,11 +451,12 @@ def session(self:Codex, rec:dict)->str|None:
 def project(self:Codex, rec:dict)->str|None:
     "The folder that Codex worked in; in a bare record of 2025, as it told the model"
     if rec.get('type') in ('session_meta', 'turn_context'): return s if isinstance(s := _payload(rec).get('cwd'), str) and s else None
-    return m[1].strip() if 'payload' not in rec and _is_user(_item(rec)) and (m := _cwd_tag(''.join(_texts_of(rec)))) else None
+    return m[1].strip() if 'payload' not in rec and _is_user(_item(rec)) and (m := _told_cwd(''.join(_texts_of(rec)))) else None
 
 @patch
 def title(self:Codex, rec:dict)->tuple|None:
     "The name that the thread was given"
+    if rec.get('type')!='event_msg': return None
     p = _payload(rec)
     return (1, s) if p.get('type')=='thread_name_updated' and isinstance(s := p.get('thread_name'), str) else None
 
@@ -543,9 +565,13 @@ def with_content(self:Codex, rec:dict, parts:list)->dict:
     "The prompt with other parts; pieces that say the same stay, and so do those that cannot be shown"
     if rec.get('type')=='compacted': return _with_recap(rec, '\n\n'.join(p.text for p in parts if p.type==_text))
     item = _item(rec)
-    old = list(zip(_item_parts(item), _contents(item)))
-    new = [first(b for q,b in old if q==p) or _new_block(p) for p in parts]
-    return _with_item(rec, {**item, 'content':[b for b in new if b]+[b for q,b in old if q is None]})
+    old,blocks,new,used = _item_parts(item),_contents(item),[],set()
+    for p in parts:
+        i = first(i for i,q in enumerate(old) if q==p and i not in used)
+        own = [] if i is None else [j for j in (i-1, i, i+1) if j==i or (p.type!=_text and 0<=j<len(blocks) and _is_tag(blocks[j]))]
+        used.update(own)
+        new += [blocks[j] for j in own] or [b for b in [_new_block(p)] if b]
+    return _with_item(rec, {**item, 'content':new+[b for q,b in zip(old, blocks) if q is None and not _is_tag(b)]})
 
 # %% ../nbs/06_oai.ipynb #c4e55ee6
 def _twin_texts(item):
@@ -577,11 +603,14 @@ def follow(self:Codex, olds:list, news:list)->list:
     "`news`, which stand for the records `olds` of a turn, None for one that is left out, where events show what is said now"
     now,ids = _now_said(olds, news)
     if not now and not ids: return news
+    prompt = (news[0] and _item(news[0]),) if news[0] is not olds[0] and _is_user(_item(olds[0])) else ()
     known,res,open_ = {c for r in olds if (o := _item(r)) and (c := _call_of(o))},[],set()
     for o,n in zip(olds, news):
         if (item := _item(o)) is not None:
             c = _call_of(item)
             if c in ids: (open_.add if item['type'].endswith('_call') else open_.discard)(c)
+        elif n and prompt and _shown(o) is not None:
+            n,prompt = prompt[0] and {**n, 'payload':{**n['payload'], **{k:v for k,v in _user_event(prompt[0]).items() if k in ('message', 'images')}}},()
         elif n and self.echoes(o):
             c = o['payload'].get('call_id')
             n = None if c in ids or (c is not None and open_ and c not in known) else _followed(n, now)
@@ -597,7 +626,7 @@ def _call_item(self:Codex, p:Part)->dict:
     d = p.data
     old,args = self.calls.get(d.get('copy_of') or d['id']),d.get('arguments') or {}
     if old and _item_parts(old)[0]: return {k:v for k,v in _edited_call(old, d['name'], args).items() if k!='id'}|dict(call_id=d['id'])
-    return dict(codex_call(d['name'], _raw_input(args) if d['name'] in _custom and list(args)==['input'] else args, d['id']))
+    return dict(codex_call(d['name'], args['input'] if d['name'] in _custom and _is_raw(args) else args, d['id']))
 
 @patch
 def _output_item(self:Codex, call:dict|None, p:Part)->dict:
@@ -640,15 +669,15 @@ def _well_numbered(recs):
 def _numbered(recs):
     "`recs` with the numbers that they have to have"
     if not _is_numbered(recs) or _well_numbered(recs): return recs
-    start = first(n for r in recs if type(n := r.get('ordinal')) is int) or 0
+    start = first(n-i for i,r in enumerate(recs) if type(n := r.get('ordinal')) is int and n>=i) or 0
     return [r if r.get('ordinal')==n else {**r, 'ordinal':n} for n,r in enumerate(recs, start)]
 
 @patch
 def link(self:Codex, outs:list)->list:
     "The `Out`s of an edited thread: those that step back take out what was stepped back from and no more, and numbers are in order"
-    n,res = 0,[]
+    n,res,own = 0,[],self.of([o.rec for o in outs])
     for o in outs:
-        kind = self.kind(o.rec)
+        kind = own.kind(o.rec)
         if kind=='prompt': n = 0 if o.live else n+1
         if kind=='event_msg:thread_rolled_back':
             if not n: continue
@@ -685,7 +714,7 @@ class _Mend:
         "The record with time, type and payload; None for one that cannot have them"
         if 'payload' not in r or not isinstance(r.get('type'), str):
             self.once(i, 'old form', 'its records stand alone, as in 2025; Codex reads them no more')
-            if self.agent.kind(r)=='session_meta': r = _new_meta(r['id'], self.agent.project, self.recs, r)
+            if self.agent.kind(r)=='session_meta': r = _new_meta(self.agent.session(r) or self.ids('session'), self.agent.project, self.recs, r)
             elif _item(r) is None: return None
             else: r = dict(timestamp=self.time, type='response_item', payload={k:v for k,v in r.items() if k!='timestamp'})
         if not _is_time(r.get('timestamp')):
@@ -741,7 +770,7 @@ _pieces = frozenset(('input_text', 'output_text', 'input_image', 'input_audio', 
 @patch
 def message(self:_Mend, i, item):
     "The message as it may stay"
-    blocks = [b for b in _contents(item) if isinstance(b, dict) and b.get('type') in _pieces and ('text' not in b['type'] or isinstance(b.get('text', b.get('encrypted_content')), str))]
+    blocks = [b for b in _contents(item) if isinstance(b, dict) and isinstance(b.get('type'), str) and b['type'] in _pieces and ('text' not in b['type'] or isinstance(b.get('text', b.get('encrypted_content')), str))]
     if not blocks or not isinstance(item.get('role'), str): return self.fault(i, 'no content', f"of a message of role {item.get('role')!r}")
     if blocks==item.get('content'): return item
     self.fault(i, 'content of a wrong form', obj2js(item.get('content'))[:80])
@@ -960,8 +989,8 @@ def dlg2items(
 
 def dlg2thread(
     dlg:Dialog, # A dialog made from a rollout and edited, or any other
-    sid:str|None=None, # Id of a new thread; by default that of the old one, or a fresh one
     project:str|Path|None=None, # Folder that a new thread is about; by default that of the old one, or the present one
+    sid:str|None=None, # Id of a new thread; by default that of the old one, or a fresh one
     salt:str|None=None # Makes new ids the same each time
 )->list:
     "The records of a rollout that `codex resume` opens, repaired where it is a new one; unedited, those of the old one to the letter. `ValueError` where a raw message is a record, and no JSON object any more"

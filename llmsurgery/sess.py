@@ -333,6 +333,9 @@ class Agent:
     def of_file(self, path:Path):
         "The codec for the session in the file `path`, found with little memory"
         return self
+    def counter(self):
+        "What counts typed turns: `add` takes the records of a session one after the other, then `done` tells their number and the text of the first"
+        return _Turns(self)
     def is_rec(self, o:dict)->bool:
         "Whether the object `o` is a record, rather than a part of one"
         return True
@@ -356,7 +359,7 @@ class Agent:
         return False
     def uuid(self, rec:dict)->str|None:
         "The own id of the record `rec`"
-        return rec.get('uuid')
+        return u if isinstance(u := rec.get('uuid'), str) else None
     def time(self, rec:dict)->str|None:
         "When the record `rec` was written, in ISO 8601"
         return rec.get('timestamp')
@@ -422,6 +425,19 @@ class Agent:
         "The records `recs` such that `problems` finds nothing in them, and what was done, as `Fault`s; new ids are the same each time for a `salt`"
         return recs,[]
 
+def _typed(agent, rec): return '\n\n'.join([p.text or '' for p in agent.parts(rec) if p and p.type==PartType.text])
+
+class _Turns:
+    "Counts the typed turns among records that go by"
+    def __init__(self, agent): self.agent,self.n,self.first = agent,0,''
+
+    def add(self, rec):
+        if self.agent.kind(rec)!='prompt': return
+        self.n += 1
+        if self.n==1: self.first = _typed(self.agent, rec)
+
+    def done(self): return self.n,self.first
+
 agents = {}
 
 # %% ../nbs/04a_sess.ipynb #bed10287
@@ -447,24 +463,21 @@ class SessRow(NamedTuple):
     path:Path # Its file
     agent:object # Its `Agent`
 
-def _typed(agent, rec): return '\n\n'.join([p.text or '' for p in agent.parts(rec) if p and p.type==PartType.text])
-
 def sess_row(
     agent:Agent, # Whose session
     path:str|Path # Its file
 )->SessRow:
     "The `SessRow` of a session"
-    path,times,turns,cwd,title,own = Path(path),[],0,None,(-1, ''),agent.of_file(path)
+    path,times,counter,cwd,title = Path(path),[],agent.counter(),None,(-1, '')
     with open(path, 'rb') as f:
         for _,r in iter_recs(f, agent.is_rec, exact=False):
             if isinstance(t := agent.time(r), str): times = [min(times[0], t), max(times[1], t)] if times else [t, t]
             cwd = cwd or agent.project(r)
             if (t := agent.title(r)) and t[0]>=title[0]: title = t
-            if own.kind(r)!='prompt': continue
-            turns += 1
-            if title[0]<0: title = 0,_typed(agent, r)
+            counter.add(r)
         size = os.fstat(f.fileno()).st_size
-    return SessRow(agent.sid(path), centred(title[1]), cwd, *(times or (None, None)), turns, size, path, agent)
+    turns,said = counter.done()
+    return SessRow(agent.sid(path), centred(title[1] if title[0]>=0 else said), cwd, *(times or (None, None)), turns, size, path, agent)
 
 def _mtime(path):
     s = file_stamp(path)
@@ -587,8 +600,11 @@ def search_file(
             if since and not (isinstance(t, str) and t>=since): continue
             text,m = first(((s, m) for s in _texts(agent, r) if (m := find(s)))) or (None, None)
             if not m: continue
-            own = own or agent.of_file(path)
-            yield Hit(agent, agent.sid(path), path, n, t, own.kind(r), agent.uuid(r), centred(text, m.start(), m.end(), width))
+            kind = agent.kind(r)
+            if kind in ('prompt', 'meta'):
+                own = own or agent.of_file(path)
+                kind = own.kind(r)
+            yield Hit(agent, agent.sid(path), path, n, t, kind, agent.uuid(r), centred(text, m.start(), m.end(), width))
 
 # %% ../nbs/04a_sess.ipynb #16736556
 def search_sess(
@@ -798,7 +814,7 @@ def _says(m):
 def _slot_meta(agent, slot, id):
     pos,recs = [i for i,_ in slot.pairs],[dict(r) for _,r in slot.pairs]
     res = dict(time=agent.time(recs[0]), uuid=agent.uuid(recs[0]), usage=_usages(agent, recs)) if recs else {}
-    if slot.kind!='prompt': res['rec_kind'] = slot.kind
+    if slot.kind!='prompt': res['rec_kind'] = slot.kind or 'none'
     return {k:v for k,v in res.items() if v}, dict(agent=agent.name, pos=pos), recs
 
 def _slot_msg(agent, slot, cls, taken):
