@@ -505,8 +505,8 @@ def remove_msgs(self:Dialog,
     mine = {id(m) for m in msgs if isinstance(m, Message) and m.dlg is self} # two messages of a broken file may have one id
     ids = {m._id if isinstance(m, Message) else m for m in msgs if id(m) not in mine}
     keep,out = [],[]
-    for m in self: (out if id(m) in mine or m._id in ids else keep).append(m)
-    if gone := ids.difference([m._id for m in out]): raise ValueError(f'no message {sorted(gone)[0]!r} in dialog {self.name!r} to remove')
+    for m in self: (out if id(m) in mine or (ids and m._id in ids) else keep).append(m)
+    if ids and (gone := ids.difference([m._id for m in out])): raise ValueError(f'no message {sorted(gone)[0]!r} in dialog {self.name!r} to remove')
     self._messages.items[:] = keep
     for m in out: m._dlg = None
     return Msgs(out)
