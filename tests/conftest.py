@@ -1,6 +1,12 @@
 """What several test modules share"""
+import os
 from pathlib import Path
 import pytest
+from hypothesis import settings
+
+# a check that a machine runs has to give the same answer each time; people get new examples at every run
+settings.register_profile('ci', derandomize=True)
+if os.environ.get('CI'): settings.load_profile('ci')
 
 shared = Path(__file__).parents[2]/'shared'
 
