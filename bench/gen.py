@@ -11,18 +11,21 @@ def text(n, rng):
     lines = [' '.join(rng.choices(words, k=15)) for _ in range(n//60)]
     return '\n'.join(lines)
 
-def fill(dlg, n, size=1200, seed=0):
-    "Append `n` messages of about `size` characters to `dlg`: notes, code with output, and prompts with replies"
+def texts(size=1200, seed=0):
+    "50 texts of about `size` characters, and 50 of half that"
     rng = random.Random(seed)
-    pool = [text(size, rng) for _ in range(50)]
-    half = [text(size//2, rng) for _ in range(50)]
+    return [text(size, rng) for _ in range(50)],[text(size//2, rng) for _ in range(50)]
+
+def fill(dlg, n, pools):
+    "Append `n` messages made of the texts in `pools` to `dlg`: notes, code with output, and prompts with replies"
+    pool,half = pools
     for i in range(n):
         if i%4==0: dlg.mk_message(pool[i%50], msg_type=scode, output=code_output('42'))
         elif i%4==1: dlg.mk_message(half[i%50], msg_type=sprompt, output=prompt_output(half[-i%50]))
         else: dlg.mk_message(pool[i%50], msg_type=snote)
     return dlg
 
-def dialog(n, size=1200, seed=0): return fill(Dialog('bench'), n, size, seed)
+def dialog(n, size=1200, seed=0): return fill(Dialog('bench'), n, texts(size, seed))
 
 def reply(i, prose, result):
     "A reply with two tool calls"

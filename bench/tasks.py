@@ -37,8 +37,10 @@ def write(n):
 
 def build_write(n):
     import gen
+    from llmsurgery.dialog import Dialog
     from llmsurgery.ipynb import write_ipynb
-    return best(lambda: write_ipynb(gen.dialog(n)))
+    pools = gen.texts() # beforehand, as for the peer: what is measured is not how texts are made up
+    return best(lambda: write_ipynb(gen.fill(Dialog('bench'), n, pools)))
 
 def nbformat_build_write(n):
     import gen
