@@ -33,7 +33,9 @@ def js2obj(
         except orjson.JSONDecodeError: pass
         else:
             if _floats_ok(numbers(o) if numbers else o, _no_big_int): return o
-        return json.loads(s if isinstance(s, str) else str(s, 'utf-8', 'surrogatepass'))
+        o = json.loads(s if isinstance(s, str) else str(s, 'utf-8', 'surrogatepass'))
+        _floats_ok(o, lambda x: True) # newer Pythons read deeper nesting than can be looked through or written again
+        return o
     except RecursionError: raise ValueError('JSON nested too deeply') from None
 
 # %% ../nbs/00a_js.ipynb #b4d1a9d1
