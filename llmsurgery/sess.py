@@ -51,7 +51,9 @@ class Odd(NamedTuple):
 _scan = json.JSONDecoder().raw_decode
 def _try_scan(s, i):
     "Object at `i` of `s` and where it ends, None for both where there is none"
-    try: return _scan(s, i)
+    try:
+        end = _scan(s, i)[1]
+        return js2obj(s[i:end]),end # which refuses what is nested too deeply for the rest of the library
     except (ValueError, RecursionError): return None,None
 
 def _next_rec(s, i, looks, tries=50):
