@@ -105,8 +105,12 @@ def dlg2chat(n):
     return best(dlg2chat, _fresh(n))
 
 def explode(n):
+    "With the garbage collector paused, as the documentation says for very many replies"
+    from llmsurgery.dialog import gc_paused
     from llmsurgery.hist import reply2dlg
-    return best(lambda d: [reply2dlg(m) for m in d if m.msg_type=='prompt'], _fresh(n))
+    def f(d):
+        with gc_paused(): return [reply2dlg(m) for m in d if m.msg_type=='prompt']
+    return best(f, _fresh(n))
 
 def implode(n):
     from llmsurgery.hist import dlg2reply, reply2dlg

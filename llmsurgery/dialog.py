@@ -100,7 +100,7 @@ def displayobj(
 # %% ../nbs/00_dialog.ipynb #acc30a89
 def mk_code_output(s:str)->dict:
     "The output dict of a cell whose value prints as `s`"
-    return mk_output('execute_result', {'text/plain':s}, execution_count=1)
+    return dict(output_type='execute_result', metadata={}, data={'text/plain':s}, execution_count=1)
 
 def code_output(
     s:str # How the value prints

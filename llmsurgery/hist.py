@@ -517,11 +517,12 @@ def reply2dlg(
     if pmsg.msg_type!=sprompt: raise ValueError(f'message {pmsg.id} is a {pmsg.msg_type}: only a prompt has a reply')
     res,reply = _sub_dialog(pmsg),pmsg.ai_res
     msgs = fmt2hist(reply)
-    for m,nxt in zip(msgs, [*msgs[1:], None]):
-        results = iter(nxt.content if nxt and nxt.role=='tool' else ())
+    results = iter([p.text for m in msgs if m.role=='tool' for p in m.content])
+    for m in msgs:
+        if m.role=='tool': continue
         for p in m.content:
-            if p.type==PartType.text: res.mk_message(p.text, msg_type=snote, meta=dict(fence_result=True) if m.role=='user' else None)
-            elif p.type==PartType.tool_use: _add_call(res, p.data, next(results).text)
+            if p.data: _add_call(res, p.data, next(results))
+            else: res.mk_message(p.text, msg_type=snote, meta=dict(fence_result=True) if m.role=='user' else None)
     if 'json {.tool}' in reply and reply_dialect(reply)=='fence': res.meta['reply_dialect'] = 'fence'
     return res
 
