@@ -480,20 +480,32 @@ def _images(rec):
     return [b for b in bs if b.get('type')=='image']
 
 # %% ../nbs/05_ant.ipynb #de39655f
+def _with_call_ids(rec, new):
+    "The record with other ids of the calls or results at the positions in `new`"
+    return _with_blocks(rec, [{**b, 'tool_use_id' if b['type']=='tool_result' else 'id':new[j]} if j in new else b for j,b in enumerate(_content(rec))])
+
 class _Mend:
     "The live conversation without what keeps it from being resumed: `outs`, pairs of position, None for a new one, and record; and the `faults`"
     def __init__(self, agent, recs, live, ids):
         self.agent,self.recs,self.ids,self.outs,self.faults,self.open,self.resp,self.answered = agent,recs,ids,[],[],{},None,set()
+        self.rename(live)
         self.where = {}
         for i in live:
             if agent.kind(recs[i])=='result':
-                for c in _block_ids(recs[i], 'tool_result', 'tool_use_id'): self.where.setdefault(c, i)
+                for c in _block_ids(self.recs[i], 'tool_result', 'tool_use_id'): self.where.setdefault(c, i)
         self.shrink = sum(len(_images(recs[i])) for i in live)>_many
         self.pulled = set()
         for i in live: self.take(i)
         self.close()
 
     def fault(self, i, kind, detail): self.faults.append(Fault(i, None if i is None else self.recs[i].get('uuid'), kind, detail))
+
+    def rename(self, live):
+        "Give ids of their own to calls that have that of another, and to their results"
+        new = fresh_call_ids(self.agent, self.recs, live, self.ids)
+        for i,b in [(i, _content(self.recs[i])[j]) for i,o in new.items() for j in o]:
+            if b['type']=='tool_use': self.fault(i, 'duplicate call', f"{b['id']!r} was called before: this call needs an id of its own")
+        self.recs = [_with_call_ids(r, new[i]) if i in new else r for i,r in enumerate(self.recs)]
 
     def take(self, i):
         kind = self.agent.kind(self.recs[i])
@@ -592,7 +604,7 @@ def block(self:_Mend, i, b):
 def call_block(self:_Mend, i, b):
     "The call as it may stay, None where it may not"
     if _call(b) is None: return self.fault(i, 'call without id or name', obj2js(b)[:80])
-    if b['id'] in self.open or b['id'] in self.answered: return self.fault(i, 'duplicate call', f"{b['id']!r} was called before")
+    if b['id'] in self.open or b['id'] in self.answered: return self.fault(i, 'copy of a call', f"{b['id']!r} was called before")
     if not isinstance(b.get('input'), dict):
         self.fault(i, 'arguments that are no object', f"of the call {b['id']!r}")
         b = {**b, 'input':{} if b.get('input') in (None, '') else dict(input=b['input'])}

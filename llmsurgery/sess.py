@@ -6,13 +6,13 @@
 __all__ = ['conv_kinds', 'agents', 'no_result', 'Rec', 'Odd', 'iter_recs', 'file_stamp', 'Recs', 'read_recs', 'rec_line',
            'sess_lock', 'write_recs', 'replace_recs', 'append_recs', 'Ids', 'now_iso', 'later_iso', 'centred',
            'cut_strs', 'Agent', 'Fault', 'SessRow', 'sess_row', 'sess_files', 'list_sess', 'sess_title', 'find_sess',
-           'Hit', 'search_file', 'search_sess', 'agent_chat', 'agent_dlg', 'drop_recs', 'Out', 'dlg_recs', 'dlg_sess',
-           'Left', 'cannot_cross', 'save_new', 'edit_file']
+           'Hit', 'search_file', 'search_sess', 'agent_chat', 'fresh_call_ids', 'agent_dlg', 'drop_recs', 'Out',
+           'dlg_recs', 'dlg_sess', 'Left', 'cannot_cross', 'save_new', 'edit_file']
 
 # %% ../nbs/04a_sess.ipynb #9db4913f
 import json, os, re, shutil, time
 from base64 import b64encode
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from difflib import SequenceMatcher
@@ -53,30 +53,31 @@ def _try_scan(s, i):
     "Object at `i` of `s` and where it ends, None for both where there is none"
     try:
         end = _scan(s, i)[1]
-        return js2obj(s[i:end]),end # which refuses what is nested too deeply for the rest of the library
+        return js2obj(s[i:end].encode('utf-8', 'surrogateescape')),end # which refuses what is not UTF-8, and what is nested too deeply for the rest of the library
     except (ValueError, RecursionError): return None,None
 
-def _next_rec(s, i, looks, tries=50):
-    "Object, start and end of the next record in `s` from `i` on; Nones where none is found in so many tries"
-    for _ in range(tries):
-        if (i := s.find('{"', i))<0: break
+def _next_rec(s, i, looks, tries=1000):
+    "Object, start and end of the next record in `s` from `i` on; Nones where none is found before so many objects that never end"
+    while tries and (i := s.find('{"', i))>=0:
         o,end = _try_scan(s, i)
         if isinstance(o, dict) and looks(o): return o,i,end
-        i += 1
+        tries -= end is None
+        i = end or i+1
     return None,None,None
 
 # %% ../nbs/04a_sess.ipynb #e9cd96a1
 _blank = re.compile(r'[ \t\r\n\0]*')
+def _is_utf8(s): return not any('\udc80'<=c<='\udcff' for c in s)
+
 def _odd_line(line, looks):
     "The objects in `line`, which is not JSON, and what is wrong with it"
-    try: s = line.decode('utf-8', 'surrogatepass')
-    except UnicodeDecodeError as e: return [],[('not UTF-8', str(e.reason))]
+    s = line.decode('utf-8', 'surrogateescape')
     res,bad,i = [],[],_blank.match(s).end()
     while i<len(s):
         o,end = _try_scan(s, i)
         if end is None or not isinstance(o, dict):
             o,start,end = _next_rec(s, i, looks)
-            bad.append(('torn', f'characters {i} to {start or len(s)} skipped: {s[i:i+60]!r}'))
+            bad.append(('torn' if _is_utf8(s[i:start]) else 'not UTF-8', f'characters {i} to {start or len(s)} skipped: {s[i:i+60]!r}'))
         if end is None: break
         res.append(o)
         i = _blank.match(s, end).end()
@@ -112,8 +113,8 @@ def file_stamp(
     return s.st_size, s.st_mtime_ns, s.st_ino
 
 class Recs(list):
-    "Records of a session, with the `path` that they were read from, what was `odd`, and the file's `stamp`"
-    path,stamp,odd = None,None,()
+    "Records of a session, with the `path` that they were read from, what was `odd`, the file's `stamp`, and what was `mended` since, as `Fault`s"
+    path,stamp,odd,mended = None,None,(),()
 
 def read_recs(
     path:str|Path, # Any file of JSON lines
@@ -524,10 +525,24 @@ def _by_path(ref, ags):
     raise ValueError(f'{ref} is outside of {", ".join(str(a.root()) for a in ags)}: only files in there are sessions')
 
 def _only(found, ref, how):
-    if len(found)>1: raise ValueError(f'{ref!r} is the {how} of {len(found)} sessions: ' + ', '.join(a.sid(p) for a,p in found[:5]))
-    return first(found)
+    "The one that was found, None for none; `ValueError`, with names that tell them apart, for several"
+    if len(found)<2: return first(found)
+    ids = [a.sid(p) for a,p in found]
+    names = ids if len(set(ids))==len(ids) else [str(p) for _,p in found] # a session may have been copied to another folder, or archived
+    raise ValueError(f'{ref!r} is the {how} of {len(found)} sessions: {", ".join(names[:5])}')
 
 # %% ../nbs/04a_sess.ipynb #1d4676df
+def _is_path(ref): return ref.endswith('.jsonl') or (any(o in ref for o in ('/', os.sep)) and os.path.lexists(os.path.expanduser(ref)))
+
+def _title_key(s): return _space.sub(' ', s.removesuffix('…')).strip().casefold() # listings shorten titles
+
+def _titled(files, ref, key):
+    "The one session with a title of that key; those without a title go by what was typed first, as in a listing"
+    titles = {o:_title_key(sess_title(*o)) for o in files}
+    for group in (titles, {o:_title_key(sess_row(*o).title) for o,t in titles.items() if not t}):
+        res = _only([o for o,t in group.items() if t==key], ref, 'title') or _only([o for o,t in group.items() if key in t], ref, 'part of the title')
+        if res: return res
+
 _last = re.compile(r'last(?:~(\d{1,9}))?').fullmatch
 def find_sess(
     ref:str|Path, # Id or the beginning of one, title or a part of one, `last`, `last~1`, or a path
@@ -536,16 +551,14 @@ def find_sess(
 )->tuple:
     "`Agent` and path of a session; `FileNotFoundError` where there is none, `ValueError` where there are several, and for a link or a path that leads elsewhere"
     ref,ags = str(ref),_agents(agent)
-    if '/' in ref or os.sep in ref or ref.endswith('.jsonl'): return _by_path(ref, ags)
+    if _is_path(ref): return _by_path(ref, ags)
     files = sess_files(project, agent)
     if m := _last(ref):
         if len(files)>int(m[1] or 0): return files[int(m[1] or 0)]
         raise FileNotFoundError(f'there are only {len(files)} sessions')
     ids = [o for o in files if ref and o[0].sid(o[1])==ref] or [o for o in files if ref and o[0].sid(o[1]).startswith(ref)]
     if res := _only(ids, ref, 'beginning of the id'): return res
-    titles = [(o, sess_title(*o).casefold()) for o in files] if ref.strip() else []
-    same = [o for o,t in titles if t==ref.casefold()]
-    if res := _only(same, ref, 'title') or _only([o for o,t in titles if ref.casefold() in t], ref, 'part of the title'): return res
+    if (key := _title_key(ref)) and (res := _titled(files, ref, key)): return res
     raise FileNotFoundError(f'no session {ref!r}')
 
 # %% ../nbs/04a_sess.ipynb #a9bb1c52
@@ -651,13 +664,19 @@ def _gather(agent, recs):
         if ats or kind=='result': open_.pop(None, None)
     return res
 
+def _said(p): return p.data['name'],p.data['arguments']
+
 def _results(agent, recs):
-    "Call id → `_At` of its first result"
-    res = {}
+    "Record and part of a call → `_At` of its result: calls of one id have theirs in order, and a copy of a call has that of the first"
+    calls,got,res = defaultdict(list),defaultdict(list),{}
     for i,r in recs:
-        if agent.kind(r)!='result': continue
+        if agent.kind(r) not in ('reply', 'result'): continue
         for a in _ats(agent, i, r):
-            if a.val.type==PartType.tool_result: res.setdefault(_call_id(a.val), a)
+            if a.val.type in (PartType.tool_use, PartType.tool_result): (calls if a.val.type==PartType.tool_use else got)[_call_id(a.val)].append(a)
+    for id,ats in calls.items():
+        for n,a in enumerate(ats):
+            if n<len(got[id]): res[a[:2]] = got[id][n]
+            elif got[id] and _said(a.val)==_said(ats[0].val): res[a[:2]] = got[id][0]
     return res
 
 # %% ../nbs/04a_sess.ipynb #62868dde
@@ -672,9 +691,9 @@ def _result_part(call, at):
 
 def _resp_msgs(resp, results):
     "The messages of a response: what it says, and what its calls gave"
-    calls = [a.val for a in resp.ats if a.val.type==_use and not a.val.data.get('server')]
+    calls = [a for a in resp.ats if a.val.type==_use and not a.val.data.get('server')]
     res = [Msg('assistant', [a.val for a in resp.ats])] if resp.ats else []
-    return res + [Msg('tool', [_result_part(c, results.get(c.data['id'])) for c in calls])] if calls else res
+    return res + [Msg('tool', [_result_part(a.val, results.get(a[:2])) for a in calls])] if calls else res
 
 def agent_chat(
     agent:Agent, # Whose records
@@ -690,6 +709,26 @@ def agent_chat(
             elif (role := agent.role(recs[o[0].rec]))=='user' and res and res[-1].role=='user': res[-1].content += [a.val for a in o]
             else: res.append(Msg(role, [a.val for a in o]))
     return res
+
+# %% ../nbs/04a_sess.ipynb #982907f1
+def fresh_call_ids(
+    agent:Agent, # Whose records
+    recs:list, # Records
+    live:list, # Positions in `recs`, in order
+    ids:Ids # What fresh ids are made of
+)->dict:
+    "Position in `recs` → position of the part → fresh id, for each call whose id another call had before, and its result. A mere copy of a call, for which there is no further result, is none of them."
+    ats = [a for i in live if agent.kind(recs[i]) in ('reply', 'result') for a in _ats(agent, i, recs[i]) if isinstance(_call_id(a.val), str) and not a.val.data.get('server')]
+    left,calls,got,res = Counter(_call_id(a.val) for a in ats if a.val.type==PartType.tool_result),defaultdict(list),Counter(),defaultdict(dict)
+    for i,j,p in ats:
+        id = _call_id(p)
+        if p.type==_use:
+            if calls[id] and (left[id]>len(calls[id]) or all(_said(o)!=_said(p) for o,_ in calls[id])): res[i][j] = agent.call_id(ids)
+            if not calls[id] or j in res[i]: calls[id].append((p, res[i].get(j)))
+        elif p.type==PartType.tool_result and calls[id]:
+            if new := calls[id][min(got[id], len(calls[id])-1)][1]: res[i][j] = new
+            got[id] += 1
+    return {i:o for i,o in res.items() if o}
 
 # %% ../nbs/04a_sess.ipynb #0cba9161
 def _digest(*parts): return md5(obj2jsb(parts)).hexdigest()[:16]
@@ -726,9 +765,9 @@ def _shown_ats(resp):
 def _turn_msgs(resps, results):
     "Messages of a turn as its reply holds them"
     res = []
-    for parts in [[a.val for a in _shown_ats(r)] for r in resps]:
-        if parts: res.append(Msg('assistant', parts))
-        got = [_result_part(p, results[i]) for p in parts if p.type==_use and not p.data.get('server') and (i := p.data['id']) in results]
+    for ats in map(_shown_ats, resps):
+        if ats: res.append(Msg('assistant', [a.val for a in ats]))
+        got = [_result_part(a.val, results[a[:2]]) for a in ats if a.val.type==_use and not a.val.data.get('server') and a[:2] in results]
         if got: res.append(Msg('tool', got))
     return res
 
@@ -975,7 +1014,7 @@ class _Edit:
     def drop(self, src):
         for a in src.ats:
             self.put(a, None)
-            if r := self.v.results.get(_call_id(a.val)) if a.val.type==_use else None: self.put(r, None)
+            if r := self.v.results.get(a[:2]) if a.val.type==_use else None: self.put(r, None)
         for r in (src.resp, src.last): self.touched[id(r)] = r
 
 # %% ../nbs/04a_sess.ipynb #873c49e2
@@ -992,7 +1031,7 @@ def edit_text(self:_Edit, src, text):
 @patch
 def edit_call(self:_Edit, src, old, new):
     "Let the call of `src` be `new`"
-    at,r = src.ats[0],self.v.results.get(old.call['id'])
+    at,r = src.ats[0],self.v.results.get(src.ats[0][:2])
     if (old.call['name'], obj2js(old.call['arguments'], sort=True))!=(new.call['name'], obj2js(new.call['arguments'], sort=True)):
         self.put(at, Part(_use, None, {**at.val.data, **new.call}), src.resp)
     if new.result==old.result: return
@@ -1198,12 +1237,17 @@ def dlg_recs(
     dlg:Dialog, # A dialog made from one of its sessions and edited, or any other
     salt:str|None=None # Makes the ids of new records the same each time
 )->list:
-    "The records of a session that says what the dialog says; those of what was not edited to the letter; where something was edited, the session is repaired. `ValueError` where a raw message is a record, and no JSON object any more"
+    "The records of a session that says what the dialog says; those of what was not edited to the letter; where something was edited, the session is repaired, and what that did is in `mended`. `ValueError` where a raw message is a record, and no JSON object any more"
     w = _Writer(agent, dlg, Ids(salt))
     with gc_paused():
         for k,m in enumerate(dlg): w.add(k, m)
         recs = [o.rec for o in w.outs()]
-        return agent.repair(recs, salt)[0] if w.edited else recs
+        return _mended(*agent.repair(recs, salt)) if w.edited else Recs(recs)
+
+def _mended(recs, faults):
+    res = Recs(recs)
+    res.mended = faults
+    return res
 
 # %% ../nbs/04a_sess.ipynb #aa9cefa5
 def dlg_sess(
@@ -1213,14 +1257,15 @@ def dlg_sess(
     project:str|Path|None=None, # Folder that a new session is about; by default that of the old one, or the present one
     salt:str|None=None # Makes new ids the same each time
 )->list:
-    "The records of a session that the agent resumes, repaired where it is a new one; unedited, those of the old one to the letter. `ValueError` where a raw message is a record, and no JSON object any more"
+    "The records of a session that the agent resumes, repaired where it is a new one, with what that did in `mended`; unedited, those of the old one to the letter. `ValueError` where a raw message is a record, and no JSON object any more"
     recs,info = dlg_recs(agent, dlg, salt),dlg.meta.get('sess')
     info = info if isinstance(info, dict) and info.get('agent')==agent.name else {}
-    with gc_paused(): recs = [Rec(r) for r in recs]
-    if info and sid is None and project is None: return recs
+    with gc_paused(): recs,mended = [Rec(r) for r in recs],recs.mended
+    if info and sid is None and project is None: return _mended(recs, mended)
     cwd = str(Path(project or info.get('project') or '.').expanduser().resolve())
     if project is not None: recs = agent.moved(recs, cwd)
-    return [Rec(r) for r in agent.reid(agent.repair(recs, salt)[0], sid or Ids(salt)('session'), salt, cwd)]
+    recs,faults = agent.repair(recs, salt)
+    return _mended([Rec(r) for r in agent.reid(recs, sid or Ids(salt)('session'), salt, cwd)], [*mended, *faults])
 
 # %% ../nbs/04a_sess.ipynb #a1b879af
 class Left(NamedTuple):
