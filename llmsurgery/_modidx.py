@@ -269,6 +269,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                 'llmsurgery.cli._size': ('cli.html#_size', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._span': ('cli.html#_span', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._step': ('cli.html#_step', 'llmsurgery/cli.py'),
+                                'llmsurgery.cli._tell_mended': ('cli.html#_tell_mended', 'llmsurgery/cli.py'),
+                                'llmsurgery.cli._tell_odd': ('cli.html#_tell_odd', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli._tracked': ('cli.html#_tracked', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli.check': ('cli.html#check', 'llmsurgery/cli.py'),
                                 'llmsurgery.cli.check_file': ('cli.html#check_file', 'llmsurgery/cli.py'),

@@ -410,11 +410,19 @@ def _new_file(p):
     if p.exists(): raise ValueError(f'{p} exists: choose another place with -o, or remove it')
     return p
 
+def _tell_odd(p, recs):
+    for o in recs.odd: print(f'llmsurgery: {p}: line {o.line}: {o.kind}: {shown(str(o.detail))}', file=sys.stderr)
+
+def _tell_mended(agent, recs):
+    "Say what is mended of records for them to resume"
+    for o in [*recs.mended, *agent.repair(recs)[1]]:
+        if o.pos is not None: print(f"llmsurgery: mended: record {o.pos} {o.uuid or ''}: {o.kind}: {shown(str(o.detail))}", file=sys.stderr)
+
 def _session_dlg(fmt, ref, project):
     "The dialog in a session; what is odd in its file is told on standard error"
     from llmsurgery.sess import agent_dlg
     agent,p,recs = _load(ref, project, fmt)
-    for o in recs.odd: print(f'llmsurgery: {p}: line {o.line}: {o.kind}: {shown(str(o.detail))}', file=sys.stderr)
+    _tell_odd(p, recs)
     return agent_dlg(agent, recs)
 
 def _any_dlg(ref, agent):
@@ -456,9 +464,11 @@ def from_(
     output:Annotated[str, typer.Option('-o', '--output', metavar='OUT.ipynb', help='Where to, a file or a folder; - for standard output. By default named after the session or the conversations.')]='',
     project:_Project='',
     branches:Annotated[bool, typer.Option('--branches', help='Also the branches that an export does not show.')]=False,
+    agent:_AgentOpt='',
 ):
     "Make notebooks of an agent's session, or of a file of conversations."
     _check_format(fmt)
+    if agent and agent!=fmt: raise typer.BadParameter(f'--agent {agent} contradicts the format {fmt}')
     dlgs = [_session_dlg(fmt, ref, project)] if fmt in _agents() else _file_dlgs(fmt, ref, branches)
     if output=='-':
         if len(dlgs)!=1: raise ValueError(f'{ref} holds {len(dlgs)} conversations, and standard output takes one')
@@ -503,6 +513,7 @@ def to(
     where = str(Path(project or (info.get('project') if isinstance(info, dict) else None) or '.').expanduser().resolve())
     recs = _named(file, dlg_sess, target, d, None, where)
     _print_left(target, d, sys.stderr)
+    _tell_mended(target, recs)
     _resumable(target, recs, where)
 
 # %% ../nbs/99_cli.ipynb #2c6bfc1d
@@ -523,8 +534,10 @@ def fork(
     "Make a new session of an old one, to go on from there; the old one stays as it is."
     from llmsurgery.sess import agent_dlg, dlg_recs
     a,p,recs = _load(ref, project, agent)
+    _tell_odd(p, recs)
     where = _project_of(a, recs)
     if turns: recs = dlg_recs(a, _named(p, _first_turns, agent_dlg(a, recs), turns))
+    _tell_mended(a, recs)
     _resumable(a, recs, where)
 
 @app.command(epilog='Example: llmsurgery doctor last --fix')
