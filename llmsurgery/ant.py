@@ -21,6 +21,7 @@ from .js import *
 from .dialog import *
 from .chat import *
 from .hist import *
+from .providers import _result_parts
 from .sess import *
 
 # %% ../nbs/05_ant.ipynb #c709ed38
@@ -122,20 +123,19 @@ _good_id = re.compile('[a-zA-Z0-9_-]+').fullmatch
 def _tool_id(id): return id if _good_id(id) else 'toolu_'+md5(id.encode(errors='surrogatepass')).hexdigest()[:24]
 
 def _part_block(p):
-    "A new block for a part"
+    "A new block for a part, None where Claude Code has none for it"
     if p.type in (_text, PartType.refusal): return dict(type='text', text=p.text or '')
     if p.type==_use: return dict(type='tool_use', id=_tool_id(p.data['id']), name=p.data['name'], input=p.data.get('arguments') or {})
     if p.type==_result: return _new_result(p)
     if p.type==PartType.thinking: return (p.data or {}).get('anthropic')
-    if not p.type.startswith('input_'): return None
     m = re.match('data:([^;,]+)[^,]*;base64,', p.text or '')
+    if p.type!=PartType.input_image and not (p.type==PartType.input_file and (not m or m[1]=='application/pdf')): return None
     src = dict(type='base64', media_type=m[1], data=p.text[m.end():]) if m else dict(type='url', url=p.text)
     return dict(type='image' if p.type==PartType.input_image else 'document', source=src)
 
 def _new_result(p):
-    ps = p.data.get('parts') or []
-    if ps and '\n'.join([o.text for o in ps if o.type==_text])!=(p.text or ''): ps = [*([Part(_text, p.text)] if p.text else []), *[o for o in ps if o.type!=_text]]
-    return dict(type='tool_result', tool_use_id=_tool_id(p.data['id']), content=[_part_block(o) for o in ps] if ps else p.text or '', **(dict(is_error=True) if p.data.get('is_error') else {}))
+    c = [b for o in _result_parts(p) if (b := _part_block(o))] if p.data.get('parts') else p.text or ''
+    return dict(type='tool_result', tool_use_id=_tool_id(p.data['id']), content=c, **(dict(is_error=True) if p.data.get('is_error') else {}))
 
 def _edited_block(b, p):
     "The block `b`, saying what the part `p` says"
@@ -359,7 +359,7 @@ def with_content(self:Claude, rec:dict, parts:list)->dict:
     "The prompt with other parts; blocks that say the same stay"
     old = [(p, b) for p,b in zip(_rec_parts(rec), c)] if isinstance(c := _content(rec), list) else []
     if not old and len(parts)==1 and parts[0].type==_text: return _with_blocks(rec, parts[0].text)
-    return _with_blocks(rec, [first(b for q,b in old if q==p) or _part_block(p) for p in parts])
+    return _with_blocks(rec, [b for p in parts if (b := first(b for q,b in old if q==p) or _part_block(p))])
 
 @patch
 def with_response(self:Claude, rec:dict, response:str)->dict:
@@ -630,6 +630,12 @@ def result_block(self:_Mend, i, b):
     if new==got: return b
     self.fault(i, 'empty text', f'in the result of {c!r}')
     return {**b, 'content':new}
+
+# %% ../nbs/05_ant.ipynb #f3b19594
+@patch
+def takes(self:Claude, part:Part)->bool:
+    "Whether it has a block that is not refused"
+    return (b := _part_block(part)) is not None and not (b['type']=='image' and _refused_img(b, False))
 
 # %% ../nbs/05_ant.ipynb #18bba0ac
 def _thinks(b): return isinstance(b, dict) and b.get('type') in ('thinking', 'redacted_thinking')

@@ -21,7 +21,7 @@ from .js import *
 from .dialog import *
 from .chat import *
 from .hist import *
-from .providers import _responses_content, _responses_keep
+from .providers import _responses_content, _responses_keep, _result_parts
 from .sess import *
 from .sess import _edit_run
 
@@ -547,7 +547,9 @@ def _user_event(item):
     return dict(type='user_message', message=''.join(t for t in _texts_of(item) if not _img_tag(t)), images=urls, local_images=[], text_elements=[])
 
 @patch
-def takes(self:Codex, part:Part)->bool: return _new_block(part) is not None
+def takes(self:Codex, part:Part)->bool:
+    "Whether it has a piece of content; nothing marks a failure"
+    return _new_block(part) is not None
 
 @patch
 def with_parts(self:Codex, rec:dict, parts:dict)->dict|None:
@@ -631,10 +633,10 @@ def _call_item(self:Codex, p:Part)->dict:
 @patch
 def _output_item(self:Codex, call:dict|None, p:Part)->dict:
     "A new item for the result `p` of the item `call`"
-    out,media = p.text or '',[b for o in p.data.get('parts') or () if o.type!=_text and (b := _new_block(o))]
-    if media: out = ([dict(type='input_text', text=out)] if out else [])+media
+    blocks = [b for o in _result_parts(p) if (b := _new_block(o))]
+    out = blocks if any(b['type']!='input_text' for b in blocks) else p.text or ''
     if call is None or not call['type'].endswith('_call'): call = codex_call('', {}, p.data['id'])
-    if call['type']=='tool_search_call' and not out.startswith('['): out = '[]'
+    if call['type']=='tool_search_call' and not (p.text or '').startswith('['): out = '[]'
     return dict(codex_output(call, out), call_id=p.data['id'])
 
 @patch

@@ -401,7 +401,7 @@ class Agent:
         "`news`, which stand for the records `olds` of a turn, None for one that is left out, where what echoes others says what these say now"
         return news
     def takes(self, part:Part)->bool:
-        "Whether a new prompt can hold the `part`"
+        "Whether a new record can hold the `part`, media, or a result with the mark that it failed"
         return True
     def new_recs(self, msgs:list, like:dict, ids:Ids, time:str|None)->list:
         "New records with `ids` for the `msgs`, among them some of role `meta` for what is injected, and `command` for what opens a turn though nobody typed it, which `ends` the one before; what they share with others is taken from the record `like`, and `time` is that of the one before"
@@ -987,8 +987,8 @@ def _edit_run(texts, new):
     return res,new
 
 # %% ../nbs/04a_sess.ipynb #35e5325c
-def _unit_msgs(units):
-    "The messages for new units"
+def _unit_msgs(units, known={}):
+    "The messages for new units, with what is `known` of their calls' results beside the text"
     res,parts,results = [],[],[]
     for u in [*units, None]:
         if u is None or (u.call is None and results):
@@ -999,7 +999,7 @@ def _unit_msgs(units):
         if u.call is None: parts.append(Part(_text, u.text))
         else:
             parts.append(Part(_use, None, dict(u.call)))
-            results.append(Part(PartType.tool_result, u.result, dict(id=u.call['id'], name=u.call['name'])))
+            results.append(Part(PartType.tool_result, u.result, {**known.get(u.call['id'], {}), 'id':u.call['id'], 'name':u.call['name']}))
     return res
 
 class _Edit:
@@ -1181,7 +1181,13 @@ def split(self:_Writer, recs, resp, at):
     for i in {a.rec for a in resp.ats if a.rec>=at}: recs[i] = self.agent.with_response(recs[i], new)
 
 # %% ../nbs/04a_sess.ipynb #d6797819
-def _reply_msgs(reply): return _unit_msgs(u[:-1] if len(u := _units(reply))>1 and u[-1].text=='.' and u[-2].call else u)
+def _told_results(m):
+    "Call id → what the records that `m` holds tell of its result beside the text, whichever agent they are of"
+    for a in agents.values():
+        if recs := _turn_recs(m, _our_rec(a, m)): return {c:at.val.data for c,at in _results(a.of(recs), enumerate(recs)).items()}
+    return {}
+
+def _reply_msgs(m): return _unit_msgs(u[:-1] if len(u := _units(m.ai_res))>1 and u[-1].text=='.' and u[-2].call else u, _told_results(m))
 
 @patch
 def add(self:_Writer, k, m):
@@ -1192,7 +1198,7 @@ def add(self:_Writer, k, m):
         rec = _raw_rec(m)
         if (o['pos'][0], self.agent.uuid(rec)) not in self.seen: self.put(k, o['pos'][0], rec, kind not in _off)
     elif (recs := self.turns.get(k)) and (o['pos'][0], self.agent.uuid(recs[0])) not in self.seen: self.turn(k, m, recs, o)
-    elif m.msg_type==sprompt: self.new(k, self.end, 2, ([Msg('command' if kind else 'user', p)] if (p := _content_parts(m)) else [])+_reply_msgs(m.ai_res))
+    elif m.msg_type==sprompt: self.new(k, self.end, 2, ([Msg('command' if kind else 'user', p)] if (p := _content_parts(m)) else [])+_reply_msgs(m))
     elif m.content.strip() or m.output: self.new(k, self.end, 2, [Msg('meta', self.agent.note_parts(m))])
 
 # %% ../nbs/04a_sess.ipynb #e0b97038
@@ -1274,20 +1280,20 @@ class Left(NamedTuple):
     n:int # How often it is there
     msgs:list # Ids of the messages that hold it
 
-def _left_of(src, rec):
-    "What is in a record that cannot cross from the agent `src`"
+def _left_of(src, rec, agent):
+    "What is in a record that cannot cross from the agent `src` to `agent`"
     for p in src.parts(rec) if src.kind(rec) in conv_kinds else ():
         d = (p.data or {}) if p else {}
         if p is None: yield 'block without a common form'
         elif p.type==PartType.thinking: yield 'thought'
         elif d.get('server') and p.type==_use: yield 'call on a server'
-        if d.get('is_error'): yield 'mark of a failure'
-        if any(o.type!=_text for o in d.get('parts') or ()): yield 'media in a result'
+        if d.get('is_error') and not agent.takes(p): yield 'mark of a failure'
+        if any(o.type!=_text and not agent.takes(o) for o in d.get('parts') or ()): yield 'media in a result'
 
 def _left_in(agent, m, src, recs):
     "What cannot cross to `agent` of the message `m`, whose records are `recs`"
     if m.msg_type==sraw and m.meta.get('rec_kind'): return [f"record {m.meta['rec_kind']}"]
-    res = [o for r in recs or () for o in _left_of(src, r)]
+    res = [o for r in recs or () for o in _left_of(src, r, agent)]
     if not recs and m.msg_type==sprompt: res += ['call on a server' for p in split_reply(m.ai_res) if p.kind=='tool' and p.data['server']]
     return res+[f'attachment of type {p.type}' for p in _content_parts(m) if not agent.takes(p)] if m.msg_type==sprompt else res
 
