@@ -392,6 +392,12 @@ def _user_kind(self:Codex, item:dict)->str:
 # %% ../nbs/06_oai.ipynb #eb693ea4
 def _replacement(rec): return [o for o in h if isinstance(o, dict) and isinstance(o.get('type'), str)] if isinstance(h := _payload(rec).get('replacement_history'), list) else None
 
+def _held_items(rec): return [item] if (item := _item(rec)) is not None else _replacement(rec) or []
+
+def _with_left(rec, f):
+    "The record, where it is a compaction, with what `f` makes of the items that it left"
+    return rec if (left := _replacement(rec)) is None else {**rec, 'payload':{**rec['payload'], 'replacement_history':f(left)}}
+
 def _recap(rec):
     "The texts that a compaction left"
     s = _payload(rec).get('message')
@@ -877,22 +883,25 @@ def moved(self:Codex, recs:list, project:str)->list:
     def told(r): return r.get('type') in ('session_meta', 'turn_context') and 'cwd' in _payload(r)
     return [Rec({**r, 'payload':{**r['payload'], 'cwd':project}}) if told(r) else r for r in recs]
 
+def _fresh_ids(items, salt):
+    "Id → a fresh one, for calls and items; what is encrypted keeps its id, which is a part of it"
+    ids,res = Ids(salt),{}
+    for o in items:
+        if c := _call_of(o): res.setdefault(c, f"call_{ids('call', c).replace('-', '')[:24]}")
+        if isinstance(i := o.get('id'), str) and i and not o.get('encrypted_content'): res.setdefault(i, f"{i.split('_')[0] if '_' in i else 'item'}_{ids('id', i).replace('-', '')}")
+    return res
+
 def reid_items(
     items:list, # Items, or records of a rollout
     salt:str|None=None # Makes the ids the same each time
 )->list:
-    "The same with fresh ids of items and calls; encrypted reasoning keeps its id"
-    ids = Ids(salt)
-    def new(k, v):
-        if not isinstance(v, str) or not v: return v
-        h = ids(k, v) if salt is not None else known.setdefault((k, v), ids())
-        return f"{v.split('_')[0] if '_' in v else 'item'}_{h.replace('-', '')}" if k=='id' else f"call_{h.replace('-', '')[:24]}"
-    known = {}
+    "The same with fresh ids of items and calls, wherever they stand; encrypted reasoning keeps its id"
+    new = _fresh_ids([o for r in items for o in _held_items(r)], salt)
+    def named(o): return {k:new.get(v, v) if k.endswith('id') and isinstance(v, str) else v for k,v in o.items()}
     def one(r):
-        if (item := _item(r)) is None: return r
-        fixed = item['type']=='reasoning' and item.get('encrypted_content')
-        return Rec(_with_item(r, {k:new(k, v) if k=='call_id' or (k=='id' and not fixed) else v for k,v in item.items()}))
-    return [one(r) for r in items]
+        if (item := _item(r)) is not None: return _with_item(r, named(item))
+        return {**r, 'payload':named(r['payload'])} if r.get('type')=='event_msg' and _payload(r) else _with_left(r, lambda left: [named(o) for o in left])
+    return [Rec(one(r)) for r in items]
 
 # %% ../nbs/06_oai.ipynb #0cfda95f
 def strip_reasoning(

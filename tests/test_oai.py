@@ -61,6 +61,15 @@ def test_stripped_and_fresh_items_can_be_sent(f):
     recs = codex.repair(load_rollout(f), 's')[0]
     for some in strip_reasoning(recs), reid_items(recs, 's'), reid_items(strip_reasoning(recs)): assert refused(some)==[]
 
+@pytest.mark.parametrize('seed', range(5))
+def test_no_old_id_is_left_anywhere(seed):
+    recs = thread(60, seed)
+    recs += [rec('compacted', message='', replacement_history=[r['payload'] for r in recs if r['type']=='response_item']), event('exec_command_end', call_id=next(r['payload']['call_id'] for r in recs if 'call_id' in r['payload']))]
+    new = reid_items(recs)
+    def ids(recs): return [v for r in recs[1:] for o in [r['payload'], *r['payload'].get('replacement_history', ())] for k,v in o.items() if k in ('id', 'call_id') and o.get('type')!='reasoning']
+    was,now = ids(recs),ids(new)
+    assert not set(was)&set(now) and len(set(zip(was, now)))==len(set(was))==len(set(now)) and refused(new)==refused(recs)
+
 def test_calls_of_every_kind_come_with_their_outputs():
     png = 'data:image/png;base64,iVBORw0KGgo='
     calls = [codex_call('f', dict(a=1), 'c1', namespace='n'), codex_call('apply_patch', '*** Begin', 'c2'), codex_call('exec', exec_input('g', dict(x=[1])), 'c3'), dict(type='local_shell_call', call_id='c4', action=dict(command=['ls'])),
