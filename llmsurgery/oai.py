@@ -396,7 +396,7 @@ def _held_items(rec): return [item] if (item := _item(rec)) is not None else _re
 
 def _with_left(rec, f):
     "The record, where it is a compaction, with what `f` makes of the items that it left"
-    return rec if (left := _replacement(rec)) is None else {**rec, 'payload':{**rec['payload'], 'replacement_history':f(left)}}
+    return rec if (left := _replacement(rec)) is None else Rec({**rec, 'payload':{**rec['payload'], 'replacement_history':f(left)}})
 
 def _recap(rec):
     "The texts that a compaction left"
@@ -907,17 +907,16 @@ def reid_items(
 def strip_reasoning(
     items:list # Items, or records of a rollout
 )->list:
-    "The same without reasoning, and without the ids of what it led to"
-    res,led = [],False
-    for r in items:
-        item = _item(r)
-        if item is None:
-            if not str(_payload(r).get('type')).startswith('agent_reasoning'): res.append(r)
-            continue
-        if item['type']=='reasoning': led = True
-        elif codex._item_kind(item)!='reply': led = False
-        if item['type']!='reasoning': res.append(Rec(_with_item(r, {k:v for k,v in item.items() if k!='id'})) if led and 'id' in item else r)
-    return res
+    "The same without reasoning, also in what compactions left, and without the ids of what it led to"
+    led = False
+    def kept(item):
+        nonlocal led
+        led = item['type']=='reasoning' or (led and codex._item_kind(item)=='reply')
+        if item['type']!='reasoning': return {k:v for k,v in item.items() if k!='id'} if led and 'id' in item else item
+    def one(r):
+        if (item := _item(r)) is not None: return (new := kept(item)) and (r if new is item else Rec(_with_item(r, new)))
+        if not str(_payload(r).get('type')).startswith('agent_reasoning'): return _with_left(r, lambda left: [o for i in left if (o := kept(i))])
+    return [o for r in items if (o := one(r)) is not None]
 
 def curate_items(
     items:list, # Items, such as `active_items` gives
