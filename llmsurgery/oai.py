@@ -81,6 +81,9 @@ def _call_of(item):
     c = item.get('call_id') or (item.get('id') if item['type'].startswith('local_shell_call') else None)
     return c if isinstance(c, str) else None
 
+def _calls_in(items): return {c:o for o in items if o['type'].endswith('_call') and (c := _call_of(o))}
+def _outputs_in(items): return {c:o for o in items if o['type'].endswith('_output') and (c := _call_of(o))}
+
 def _tools(s):
     "The tools that a search found"
     try: res = js2obj(s) if isinstance(s, str) else s
@@ -346,8 +349,7 @@ class Codex(Agent):
     def of(self, recs):
         recs = list(recs)
         typed = _typed_keys(recs)
-        calls = {c:o for r in recs if (o := _item(r)) and o['type'].endswith('_call') and (c := _call_of(o))}
-        return Codex(typed, calls, _tasks(recs), typed is not None or not recs)
+        return Codex(typed, _calls_in(o for r in recs if (o := _item(r))), _tasks(recs), typed is not None or not recs)
     def of_file(self, path):
         with open(path, 'rb') as f:
             return Codex(_typed_keys(r for _,r in iter_recs((l for l in f if b'"user_message"' in l or (b'"user"' in l and b'"message"' in l)), self.is_rec, exact=False)))
@@ -393,6 +395,8 @@ def _user_kind(self:Codex, item:dict)->str:
 def _replacement(rec): return [o for o in h if isinstance(o, dict) and isinstance(o.get('type'), str)] if isinstance(h := _payload(rec).get('replacement_history'), list) else None
 
 def _held_items(rec): return [item] if (item := _item(rec)) is not None else _replacement(rec) or []
+
+def _with_told(rec, items): return Rec({**rec, 'payload':{**rec['payload'], 'message':'', 'replacement_history':items}})
 
 def _with_left(rec, f):
     "The record, where it is a compaction, with what `f` makes of the items that it left"
@@ -490,20 +494,32 @@ def thread(self:Codex, recs:list, whole:bool=True)->list:
         if kind in conv_kinds: on.append(i)
     return on
 
-def _left_items(agent, recs, i):
-    "The items that the compaction at `i` left; where it tells only a text, what was typed before it and that"
+def _told_items(agent, recs, i):
+    "The items that the compaction at `i` tells; where it tells only a text, what was typed before it and that"
     items = _replacement(recs[i])
     return [_item(r) for r in recs[:i] if agent.kind(r)=='prompt']+[codex_msg(s) for s in _recap(recs[i])] if items is None else items
+
+def _spanning(recs, i, left):
+    "Call id → item, for calls before the compaction at `i`, or among the items `left` by it, that are answered after it"
+    before,after = [[o for r in rs if (o := _item(r))] for rs in (recs[:i], recs[i+1:])]
+    waits = _outputs_in(after).keys()-_outputs_in(before+left).keys()-_calls_in(after).keys()
+    return {c:o for c,o in _calls_in(before+left).items() if c in waits}
+
+def _left_items(agent, recs, i):
+    "The items that the compaction at `i` left, with all calls that are answered after it"
+    left = _told_items(agent, recs, i)
+    return left+[o for c,o in _spanning(recs, i, left).items() if c not in _calls_in(left)]
 
 def _last_compaction(recs): return max((i for i,r in enumerate(recs) if r.get('type')=='compacted'), default=None)
 
 @patch
 def live(self:Codex, recs:list)->list:
-    "The records from the last compaction on, which tells all that it left, after those that say what thread it is"
+    "The records from the last compaction on, which tells all that it left, after those that say what thread it is; a call that is answered after it has a record, so that both are in one turn"
     if (i := _last_compaction(recs)) is None: return recs
-    left = [dict(o) for o in _left_items(self.of(recs), recs, i)]
-    now = recs[i] if _replacement(recs[i]) is not None else Rec({**recs[i], 'payload':{**recs[i]['payload'], 'message':'', 'replacement_history':left}})
-    return [r for r in recs[:i] if self.kind(r)=='session_meta']+[now, *recs[i+1:]]
+    told = [dict(o) for o in _told_items(self.of(recs), recs, i)]
+    calls = _spanning(recs, i, told)
+    now = recs[i] if told==_replacement(recs[i]) and not calls.keys()&_calls_in(told).keys() else _with_told(recs[i], [o for o in told if not (o['type'].endswith('_call') and _call_of(o) in calls)])
+    return [r for r in recs[:i] if self.kind(r)=='session_meta']+[now, *[Rec(timestamp=recs[i].get('timestamp'), type='response_item', payload=dict(o)) for o in calls.values()], *recs[i+1:]]
 
 def active_items(
     recs:list, # Records of a rollout
@@ -705,6 +721,7 @@ class _Mend:
         self.agent,self.recs,self.ids,self.outs,self.faults,self.told = agent,recs,ids,[],[],set()
         self.time = first(t for r in recs if _is_time(t := r.get('timestamp'))) or now_iso()
         self.calls,self.open,self.answers,self.thoughts = {},{},{},[]
+        self.answered = {c:i for i,r in enumerate(recs) if (o := _item(r)) for c in _outputs_in([o])}
         for i,r in enumerate(recs):
             if (r := self.framed(i, r)) is not None: self.take(i, r)
         self.drop_thoughts()
@@ -741,12 +758,7 @@ def _new_meta(sid, project, recs, old=()):
 @patch
 def take(self:_Mend, i, r):
     "Take a record that has its frame"
-    if r['type']=='compacted':
-        self.drop_thoughts()
-        self.close()
-        left = _replacement(r) or []
-        self.calls = {c:o for o in left if o['type'].endswith('_call') and (c := _call_of(o))}
-        self.open = {c:(len(self.outs), i) for c in self.calls if c not in {_call_of(o) for o in left if o['type'].endswith('_output')}}
+    if r['type']=='compacted': r = self.compaction(i, r)
     if r['type']!='response_item': return self.outs.append(r)
     if (item := _item(r)) is None: return self.fault(i, 'no item', obj2js(r['payload'])[:80])
     if (new := self.checked(i, item)) is None: return
@@ -755,6 +767,22 @@ def take(self:_Mend, i, r):
     if item['type']=='reasoning': self.thoughts.append((i, len(self.outs)))
     elif kind=='reply': self.thoughts = []
     self.outs.append(r if new is item else _with_item(r, new))
+
+@patch
+def compaction(self:_Mend, i, r):
+    "The compaction as it may stay: it leaves each call that is answered after it"
+    self.drop_thoughts()
+    spans = {c:self.calls[c] for c in self.open if self.answered.get(c, -1)>i}
+    self.open = {c:o for c,o in self.open.items() if c not in spans}
+    self.close()
+    left = _replacement(r) or []
+    if lost := [o for c,o in spans.items() if c not in _calls_in(left)]:
+        for o in lost: self.fault(i, 'call apart from its output', f'{_call_of(o)!r} is answered after the compaction, and not among what that left')
+        left = _told_items(self.agent, self.recs, i)+lost
+        r = _with_told(r, left)
+    self.calls = _calls_in(left)
+    self.open = {c:(len(self.outs), i) for c in self.calls if c not in _outputs_in(left)}
+    return r
 
 @patch
 def drop_thoughts(self:_Mend):
@@ -924,7 +952,7 @@ def curate_items(
 )->list:
     "The items that a conversation is made of: what was typed, said, called and answered; without reasoning, what was injected, calls without outputs, and bookkeeping"
     items = [_item(r) for r in items if _item(r) is not None]
-    pairs = {c for o in items if o['type'].endswith('_output') and (c := _call_of(o))}&{c for o in items if o['type'].endswith('_call') and (c := _call_of(o))}
+    pairs = _outputs_in(items).keys()&_calls_in(items).keys()
     agent = codex.of(_as_recs(items))
     def keep(o): return _call_of(o) in pairs if o['type'] in _answered or o['type'].endswith('_output') else agent._item_kind(o) in ('prompt', 'reply')
     res = [Rec(o) for o in strip_reasoning(items) if keep(o)]

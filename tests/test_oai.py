@@ -187,6 +187,23 @@ def test_two_compactions_and_an_old_one():
         if m.msg_type==snote: m.content = 'edited '+m.content
     assert says(active_items(dlg2thread(d)))==['edited new', 'c']
 
+@pytest.mark.parametrize('left', [[], ['call'], ['call', 'output'], None])
+def test_a_call_across_a_compaction_keeps_its_output(left):
+    call,more = codex_call('f', dict(a=1), 'c1'),codex_call('g', {}, 'c2')
+    items = dict(call=call, output=codex_output(call, 'early'))
+    comp = rec('compacted', message='so far') if left is None else compacted(codex_msg('so far'), *[items[o] for o in left])
+    recs = [meta, *typed('go'), item(call), item(more), comp, item(codex_output(more, 'two')), *([] if left and 'output' in left else [item(codex_output(call, 'one'))]), item(codex_msg('done', 'assistant')), *typed('on'), item(codex_msg('Yes.', 'assistant'))]
+    fixed = codex.repair(recs, 's')[0]
+    assert refused(fixed)==codex.problems(fixed)==[] and [dict(o) for o in active_items(fixed)]==live(fixed)
+    want = [('f', dict(a=1), 'one'), ('g', {}, 'two')]
+    def calls(d): return sorted((p.data['name'], p.data['arguments'], p.data['result']) for m in prompts(d) for p in split_reply(m.ai_res) if p.kind=='tool')
+    for some in recs, fixed:
+        d = through(thread2dlg(some, live=True))
+        assert calls(d)==(want[1:] if left and 'output' in left else want)
+        again = dlg2thread(d, sid='0198aaaa-0000-7000-8000-000000000009')
+        assert refused(again)==codex.problems(again)==[] and calls(thread2dlg(again))==calls(d)
+    if not (left and 'output' in left): assert calls(thread2dlg(fixed))==calls(thread2dlg(recs))==want
+
 def test_an_encrypted_compaction_stays_to_the_letter():
     c = compacted(codex_msg('a'), dict(type='compaction', encrypted_content='gAAA'))
     recs = [meta, *typed('a'), item(codex_msg('A', 'assistant')), c, item(codex_msg('B', 'assistant')), *typed('c')]
