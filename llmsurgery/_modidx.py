@@ -642,6 +642,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                 'llmsurgery.oai._is_user': ('oai.html#_is_user', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._item': ('oai.html#_item', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._item_parts': ('oai.html#_item_parts', 'llmsurgery/oai.py'),
+                                'llmsurgery.oai._js_number': ('oai.html#_js_number', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._js_str': ('oai.html#_js_str', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._key': ('oai.html#_key', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._last_compaction': ('oai.html#_last_compaction', 'llmsurgery/oai.py'),

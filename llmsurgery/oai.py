@@ -66,10 +66,11 @@ def codex_call(
     return Rec(type='function_call', name=name, arguments=obj2js(args), call_id=call_id, **fields)
 
 def codex_output(
-    call:dict, # Item of the call
+    call:dict|str, # Item of the call, or the id of a function's
     output:str|list # Text, or parts of content
 )->Rec:
     "The item for the output of a call, in the shape that its call has; `ValueError` for a call whose output is of another kind"
+    if isinstance(call, str): call = codex_call('', {}, call)
     typ = call['type']
     if typ in ('function_call', 'local_shell_call'): return Rec(type='function_call_output', call_id=_call_of(call), output=output)
     if typ=='custom_tool_call': return Rec(type='custom_tool_call_output', call_id=_call_of(call), output=output)
@@ -92,16 +93,28 @@ def _tools(s):
     return res
 
 # %% ../nbs/06_oai.ipynb #da46ef60
-_js_space = r'(?:\s|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+'
-_js_tok = re.compile(_js_space + r'''(?:([{}\[\],:()])|("(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\$]|\\.|\$(?!\{))*+`)|([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.$]))|([A-Za-z_$][\w$]*))''', re.S)
-_js_esc = re.compile(r'\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|.))', re.S)
+_js_space = r'(?:[\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+'
+_undefined = object()
+_js_digits = r'[0-9](?:_?[0-9])*+'
+_js_num = rf'0[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*+|0[oO][0-7](?:_?[0-7])*+|0[bB][01](?:_?[01])*+|(?:(?:0|[1-9](?:_?[0-9])*+)(?:\.(?:{_js_digits})?+)?+|\.{_js_digits})(?:[eE][-+]?{_js_digits})?+'
+_js_tok = re.compile(_js_space + r'''(?:([{}\[\],:()])|("(?:[^"\\\r\n]|\\(?:\r\n|.))*+"|'(?:[^'\\\r\n]|\\(?:\r\n|.))*+'|`(?:[^`\\$]|\\.|\$(?!\{))*+`)|((?:[-+]?(?:''' + _js_num + r''')|[-+](?:NaN|Infinity))(?![\w.$]))|((?:[^\W\d]|\$)[\w$]*))''', re.S)
+_js_esc = re.compile(r'\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|0(?!\d)|[^\dux]))', re.S)
 _js_chars = {**{k:v for k,v in zip('nrtbfv0', '\n\r\t\b\f\v\0')}, **{o:'' for o in ('\n', '\r\n', '\r', '\u2028', '\u2029')}}
+_js_words = dict(true=True, false=False, null=None, undefined=_undefined, NaN=float('nan'), Infinity=float('inf'))
 
 def _js_str(s):
-    "The text that a string of JavaScript, with its quotes, stands for"
+    "The text that a string of JavaScript, with its quotes, stands for; `ValueError` where an escape is none"
+    if s[0]=='`': s = s.replace('\r\n', '\n').replace('\r', '\n')
+    if '\\' in _js_esc.sub('', s): raise ValueError('a backslash that escapes nothing')
     def char(m): return chr(int(h, 16)) if (h := m[1] or m[2] or m[3]) else _js_chars.get(m[4], m[4])
     res = _js_esc.sub(char, s[1:-1])
     return res if res.isascii() else res.encode('utf-16', 'surrogatepass').decode('utf-16', 'surrogatepass')
+
+def _js_number(s):
+    "The number that a literal of JavaScript stands for"
+    if s.lstrip('+-')[:2].lower() in ('0x', '0o', '0b'): return int(s, 0)
+    s = s.replace('_', '')
+    return int(s) if s.lstrip('+-').isdigit() else float(s)
 
 class _Js:
     "A reader of one value in `s` from `pos` on; `ValueError` where there is none"
@@ -117,8 +130,8 @@ class _Js:
         "The value that begins with `tok`, or with the next one"
         sign,text,num,word = tok or self.tok()
         if text: return _js_str(text)
-        if num: return js2obj(num) if re.fullmatch(r'-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?', num) else float(num) if '.' in num or 'e' in num.lower() else int(num)
-        if word in ('true', 'false', 'null'): return dict(true=True, false=False).get(word)
+        if num: return _js_number(num)
+        if word in _js_words: return _js_words[word]
         if sign not in ('{', '[') or depth>100: raise ValueError(f'no value at {self.pos}')
         return self.items(sign, depth+1)
 
@@ -126,20 +139,22 @@ class _Js:
         "The object or list that `sign` opens"
         res,end = ({}, '}') if sign=='{' else ([], ']')
         while (tok := self.tok())[0]!=end:
-            if sign=='[': res.append(self.value(tok, depth))
-            else:
-                key = self.key(tok)
-                res[key] = self.value(depth=depth)
+            key,val = (None, self.value(tok, depth)) if sign=='[' else (self.key(tok), self.value(depth=depth))
+            if sign=='[': res.append(None if val is _undefined else val)
+            elif val is _undefined: res.pop(key, None)
+            else: res[key] = val
             if (sep := self.tok()[0])==end: break
             if sep!=',': raise ValueError(f'no comma at {self.pos}')
         return res
 
     def key(self, tok):
-        if tok[0] or self.tok()[0]!=':': raise ValueError(f'no key at {self.pos}')
-        return _js_str(tok[1]) if tok[1] else tok[2] or tok[3]
+        sign,text,num,word = tok
+        key = _js_str(text) if text and text[0]!='`' else word or (num if num and num.isdecimal() and len(num)<16 else None)
+        if key is None or self.tok()[0]!=':': raise ValueError(f'no key at {self.pos}')
+        return key
 
 # %% ../nbs/06_oai.ipynb #4d2c64d4
-_exec_head = re.compile(_js_space + r'(?:(?:const|let|var)\s+[\w$]+\s*=\s*)?await\s+tools(?:\.([\w$]+)|\[\s*(?:"([^"\\\n]+)"|\'([^\'\\\n]+)\')\s*\])\s*\(')
+_exec_head = re.compile(_js_space + r'(?:(?:const|let|var)\s+[\w$]+\s*=\s*)?await\s+tools(?:\.([\w$]+)|\[\s*(?:"([^"\\\n]+)"|\'([^\'\\\n]+)\')\s*\])\s*\(' + _js_space)
 _exec_more = re.compile(r'\btools\s*[.\[]').search
 
 @lru_cache(64)
@@ -150,10 +165,11 @@ def _exec_span(script):
     start = js.pos
     try:
         tok = js.tok()
-        val,end = ({}, start) if tok[0]==')' else (js.value(tok), js.pos)
-        if tok[0]!=')' and js.tok()[0]!=')': return None
+        val,end = (_undefined, start) if tok[0]==')' else (js.value(tok), js.pos)
+        if tok[0]!=')' and (tok := js.tok())[0]==',': tok = js.tok()
+        elif tok[0]!=')': return None
     except ValueError: return None
-    return None if _exec_more(script, js.pos) else (m.span(k), (start, end), m[k], obj2js(val))
+    return None if tok[0]!=')' or _exec_more(script, js.pos) else (m.span(k), (start, end), m[k], obj2js({} if val is _undefined else val))
 
 def parse_exec(
     script:str # Input of the tool `exec`
@@ -657,7 +673,7 @@ def _output_item(self:Codex, call:dict|None, p:Part)->dict:
     "A new item for the result `p` of the item `call`"
     blocks = [b for o in _result_parts(p) if (b := _new_block(o))]
     out = blocks if any(b['type']!='input_text' for b in blocks) else p.text or ''
-    if call is None or not call['type'].endswith('_call'): call = codex_call('', {}, p.data['id'])
+    if call is None or not call['type'].endswith('_call'): return dict(codex_output(p.data['id'], out))
     if call['type']=='tool_search_call' and not (p.text or '').startswith('['): out = '[]'
     return dict(codex_output(call, out), call_id=p.data['id'])
 

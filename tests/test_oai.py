@@ -107,6 +107,34 @@ def test_scripts_there_and_back(name, args, other):
     assert parse_exec(s)==(name, args)
     assert exec_input(name, args, s)==s and parse_exec(exec_input(name, other, s))==(name, other)
 
+gaps = st.sampled_from(['', ' ', '\n', '/* c */', ' // c\n'])
+def quoted(s, q): return q+''.join('\\'+c if c in (q, '\\', '$') else '\\n' if c=='\n' else f'\\u{{{ord(c):x}}}' if ord(c)<32 else c for c in s)+q
+numbers = st.tuples(st.integers(0, 2**60), st.sampled_from(['{:d}', '{:#x}', '{:#o}', '{:#b}', '{:_d}', '0X{:X}']), st.sampled_from([('', 1), ('-', -1), ('+', 1)])).map(lambda o: (o[2][0]+o[1].format(o[0]), o[2][1]*o[0]))
+texts = st.tuples(st.text(st.characters(codec='utf-8')), st.sampled_from('"\'`')).map(lambda o: (quoted(*o), o[0]))
+plain = st.sampled_from([('null', None), ('true', True), ('false', False), ('NaN', float('nan')), ('Infinity', float('inf')), ('-Infinity', float('-inf')), ('.5', .5), ('5.', 5.0), ('1e3', 1e3)]) | numbers | texts
+keys = st.from_regex('[a-z_$][a-z0-9]{0,3}', fullmatch=True).map(lambda k: (k, k)) | st.tuples(st.text(st.characters(codec='utf-8'), max_size=3), st.sampled_from('"\'')).map(lambda o: (quoted(*o), o[0]))
+
+@st.composite
+def written(draw, depth=0):
+    "A value as a person may write it in JavaScript, and what it is"
+    def around(s): return draw(gaps)+s+draw(gaps)
+    kind = draw(st.sampled_from(['plain', 'list', 'dict'])) if depth<3 else 'plain'
+    if kind=='plain': return draw(plain)
+    n,end = draw(st.integers(0, 3)),draw(st.sampled_from(['', ',']))
+    vals = [draw(st.just(('undefined', None)) | written(depth+1)) for _ in range(n)]
+    end = around(end) if n else ''
+    if kind=='list': return f'[{",".join(around(s) for s,_ in vals)}{end}]', [v for _,v in vals]
+    ks,res = [draw(keys) for _ in vals],{}
+    for (_,k),(s,v) in zip(ks, vals): res.pop(k, None) if s=='undefined' else res.update({k:v})
+    return f'{{{",".join(around(k)+":"+around(s) for (k,_),(s,_) in zip(ks, vals))}{end}}}', res
+
+@fuzz
+@given(written(), st.sampled_from(['', ',', ' ,\n']))
+def test_literals_of_every_kind(o, end):
+    got = parse_exec(f'const r = await tools.f({o[0]}{end}); text(r.output)')
+    def flat(o): return {k:flat(v) for k,v in sorted(o.items())} if isinstance(o, dict) else [flat(v) for v in o] if isinstance(o, list) else o
+    assert repr(flat(got[1]))==repr(flat(o[1])) and repr(parse_exec(exec_input(*got)))==repr(got)
+
 @fuzz
 @given(st.text('const r=await tools.f({"\'`a:1,}]);\\/* \n', max_size=40) | st.lists(st.sampled_from(['await tools.f(', '{', '}', '[', ']', ')', '"', "'", '`', 'a', ':', ',', '1', '//', '/*', '*/', '\n', '\\', '${', ' '])).map(''.join))
 def test_no_script_raises(s):
