@@ -910,16 +910,23 @@ def repair(self:Codex, recs:list, salt:str|None=None)->tuple:
     return (m.outs,m.faults) if m.faults else (recs,[])
 
 # %% ../nbs/06_oai.ipynb #bdeb4444
+def _is_subagent(p): return isinstance(p.get('source'), dict) and 'subagent' in p['source']
+
+def _fork_meta(p):
+    "What a fork tells of the thread whose first record tells `p`: it is no subagent, though that one may be"
+    res = {**p, 'forked_from_id':p['id'], 'parent_thread_id':p['id']}
+    return {k:v for k,v in res.items() if k!='thread_source' and not k.startswith('agent_')}|dict(source='cli') if _is_subagent(p) else res
+
 @patch
 def reid(self:Codex, recs:list, sid:str, salt:str|None=None, project:str|None=None)->list:
-    "The records as those of thread `sid`, which tells from which it was made"
+    "The records as those of thread `sid`; a fork tells first whose it is, and then what that one told"
     i = first(i for i,r in enumerate(recs) if r.get('type')=='session_meta' and isinstance(r.get('payload'), dict))
     if i is None: return recs
     p = recs[i]['payload']
-    new = {**p, 'id':sid, 'cwd':p.get('cwd') or project or ''}
+    fork = p.get('id') not in (None, sid) and p.get('originator')!='llmsurgery'
+    new = {**(_fork_meta(p) if fork else p), 'id':sid, 'cwd':p.get('cwd') or project or ''}
     if 'session_id' in p: new['session_id'] = sid
-    if p.get('id') not in (None, sid) and p.get('originator')!='llmsurgery': new['forked_from_id'] = p['id']
-    return [*recs[:i], Rec({**recs[i], 'payload':new}), *recs[i+1:]]
+    return _numbered([*recs[:i], Rec({**recs[i], 'payload':new}), *recs[i if fork else i+1:]])
 
 @patch
 def moved(self:Codex, recs:list, project:str)->list:
@@ -1015,8 +1022,9 @@ def prompt_hist(
 
 # %% ../nbs/06_oai.ipynb #30a8c236
 def _parent(rec):
-    "Id of the thread that started the one whose first record this is, None where nobody did"
+    "Id of the thread that started the one whose first record this is, None where nobody did, as of a fork"
     p = _payload(rec)
+    if p.get('forked_from_id') and not _is_subagent(p): return None
     src = p.get('source')
     for k in 'subagent','thread_spawn': src = src.get(k) if isinstance(src, dict) else None
     return p.get('parent_thread_id') or (src.get('parent_thread_id') if isinstance(src, dict) else None)

@@ -279,7 +279,14 @@ def test_a_fork_tells_its_own_id_first():
     d = through(thread2dlg(recs))
     assert d.meta['sess']['sids']==['own', 'parent'] and dlg2thread(d)==recs
     new = dlg2thread(d, sid='new')
-    assert (new[0].payload.id, new[0].payload.forked_from_id, new[1])==('new', 'own', parent)
+    assert (new[0].payload.id, new[0].payload.forked_from_id, new[1:])==('new', 'own', recs) and codex.problems(new)==[]
+
+def test_a_fork_of_a_subagent_is_none():
+    sub = rec('session_meta', **{**meta['payload'], 'session_id':'root', 'parent_thread_id':'root', 'source':dict(subagent=dict(thread_spawn=dict(parent_thread_id='root', depth=1))), 'thread_source':'subagent', 'agent_nickname':'Ann', 'agent_path':'/a', 'agent_role':None})
+    recs = [{**r, 'ordinal':n} for n,r in enumerate([sub, *typed('a'), item(codex_msg('A', 'assistant'))])]
+    new = dlg2thread(through(thread2dlg(recs)), sid='new')
+    assert new[0].payload=={**meta['payload'], 'id':'new', 'session_id':'new', 'source':'cli', 'forked_from_id':meta['payload']['id'], 'parent_thread_id':meta['payload']['id']}
+    assert [{k:v for k,v in r.items() if k!='ordinal'} for r in new[1:]]==[{k:v for k,v in r.items() if k!='ordinal'} for r in recs] and refused(new)==codex.problems(new)==[]
 
 def test_a_file_whose_name_tells_another_id(home):
     recs = thread(20)
