@@ -613,6 +613,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                 'llmsurgery.oai._Mend.once': ('oai.html#_mend.once', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._Mend.output': ('oai.html#_mend.output', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._Mend.place': ('oai.html#_mend.place', 'llmsurgery/oai.py'),
+                                'llmsurgery.oai._Mend.rename': ('oai.html#_mend.rename', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._Mend.take': ('oai.html#_mend.take', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._Typed': ('oai.html#_typed', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._Typed.__init__': ('oai.html#_typed.__init__', 'llmsurgery/oai.py'),

@@ -737,14 +737,25 @@ class _Mend:
         self.agent,self.recs,self.ids,self.outs,self.faults,self.told = agent,recs,ids,[],[],set()
         self.time = first(t for r in recs if _is_time(t := r.get('timestamp'))) or now_iso()
         self.calls,self.open,self.answers,self.thoughts = {},{},{},[]
-        self.answered = {c:i for i,r in enumerate(recs) if (o := _item(r)) for c in _outputs_in([o])}
-        for i,r in enumerate(recs):
+        self.rename()
+        self.answered = {c:i for i,r in enumerate(self.recs) if (o := _item(r)) for c in _outputs_in([o])}
+        for i,r in enumerate(self.recs):
             if (r := self.framed(i, r)) is not None: self.take(i, r)
         self.drop_thoughts()
         self.close()
         self.place()
 
     def fault(self, i, kind, detail): self.faults.append(Fault(i, None if i is None else self.agent.uuid(self.recs[i]), kind, detail))
+
+    def rename(self):
+        "Give ids of their own to calls that have that of another, and to their outputs"
+        items = {i:o for i,r in enumerate(self.recs) if (o := _item(r))}
+        ids = [c for o in items.values() if o['type'].endswith('_call') and (c := _call_of(o))]
+        if len(set(ids))==len(ids): return
+        new = fresh_call_ids(self.agent, self.recs, items, self.ids)
+        for i in new:
+            if items[i]['type'].endswith('_call'): self.fault(i, 'duplicate call', f'{_call_of(items[i])!r} was called before: this call needs an id of its own')
+        self.recs = [_with_item(r, {**items[i], 'call_id':new[i][0]}) if i in new else r for i,r in enumerate(self.recs)]
 
     def once(self, i, kind, detail):
         "Tell a fault that each of many records may have, for the first"
@@ -833,7 +844,7 @@ def call(self:_Mend, i, item):
     "The call as it may stay"
     c = _call_of(item)
     if not c or ('name' in item or item['type'] in _answered[:2]) and not (isinstance(item.get('name'), str) and item['name']): return self.fault(i, 'call without id or name', obj2js(dict(item))[:80])
-    if c in self.calls: return self.fault(i, 'duplicate call', f'{c!r} was called before')
+    if c in self.calls: return self.fault(i, 'copy of a call', f'{c!r} was called before')
     self.open[c] = len(self.outs), i
     if item['type']=='function_call' and not _is_object(item.get('arguments')):
         self.fault(i, 'arguments that are no JSON', f'of the call {c!r}')

@@ -718,17 +718,22 @@ def fresh_call_ids(
     ids:Ids # What fresh ids are made of
 )->dict:
     "Position in `recs` → position of the part → fresh id, for each call whose id another call had before, and its result. A mere copy of a call, for which there is no further result, is none of them."
-    ats = [a for i in live if agent.kind(recs[i]) in ('reply', 'result') for a in _ats(agent, i, recs[i]) if isinstance(_call_id(a.val), str) and not a.val.data.get('server')]
-    left,calls,got,res = Counter(_call_id(a.val) for a in ats if a.val.type==PartType.tool_result),defaultdict(list),Counter(),defaultdict(dict)
+    ats = [a for i in live if agent.kind(recs[i]) in ('reply', 'result') for a in _ats(agent, i, recs[i]) if a.val.type in (PartType.tool_use, PartType.tool_result) and not a.val.data.get('server')]
+    left,calls,got,res = Counter(),defaultdict(list),Counter(),defaultdict(dict)
+    for _,_,p in ats:
+        if p.type==PartType.tool_use: left.setdefault(_call_id(p), 0)
+        elif _call_id(p) in left: left[_call_id(p)] += 1
     for i,j,p in ats:
-        id = _call_id(p)
-        if p.type==_use:
-            if calls[id] and (left[id]>len(calls[id]) or all(_said(o)!=_said(p) for o,_ in calls[id])): res[i][j] = agent.call_id(ids)
-            if not calls[id] or j in res[i]: calls[id].append((p, res[i].get(j)))
-        elif p.type==PartType.tool_result and calls[id]:
-            if new := calls[id][min(got[id], len(calls[id])-1)][1]: res[i][j] = new
-            got[id] += 1
-    return {i:o for i,o in res.items() if o}
+        known = calls[_call_id(p)]
+        if p.type==PartType.tool_use:
+            new = agent.call_id(ids) if known and (left[_call_id(p)]>len(known) or all(_said(o)!=_said(p) for o,_ in known)) else None
+            if new or not known: known.append((p, new))
+        elif known:
+            new = known[min(got[_call_id(p)], len(known)-1)][1]
+            got[_call_id(p)] += 1
+        else: new = None
+        if new: res[i][j] = new
+    return res
 
 # %% ../nbs/04a_sess.ipynb #0cba9161
 def _digest(*parts): return md5(obj2jsb(parts)).hexdigest()[:16]
@@ -1184,7 +1189,7 @@ def split(self:_Writer, recs, resp, at):
 def _told_results(m):
     "Call id → what the records that `m` holds tell of its result beside the text, whichever agent they are of"
     for a in agents.values():
-        if recs := _turn_recs(m, _our_rec(a, m)): return {c:at.val.data for c,at in _results(a.of(recs), enumerate(recs)).items()}
+        if recs := _turn_recs(m, _our_rec(a, m)): return {_call_id(at.val):at.val.data for at in _results(a.of(recs), enumerate(recs)).values()}
     return {}
 
 def _reply_msgs(m): return _unit_msgs(u[:-1] if len(u := _units(m.ai_res))>1 and u[-1].text=='.' and u[-2].call else u, _told_results(m))
