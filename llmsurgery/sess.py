@@ -534,7 +534,7 @@ def _only(found, ref, how):
 # %% ../nbs/04a_sess.ipynb #1d4676df
 def _is_path(ref): return ref.endswith('.jsonl') or (any(o in ref for o in ('/', os.sep)) and os.path.lexists(os.path.expanduser(ref)))
 
-def _title_key(s): return _space.sub(' ', s.removesuffix('…')).strip().casefold() # listings shorten titles
+def _title_key(s): return _space.sub(' ', s.removesuffix('…')).strip().casefold()
 
 def _titled(files, ref, key):
     "The one session with a title of that key; those without a title go by what was typed first, as in a listing"
@@ -556,7 +556,8 @@ def find_sess(
     if m := _last(ref):
         if len(files)>int(m[1] or 0): return files[int(m[1] or 0)]
         raise FileNotFoundError(f'there are only {len(files)} sessions')
-    ids = [o for o in files if ref and o[0].sid(o[1])==ref] or [o for o in files if ref and o[0].sid(o[1]).startswith(ref)]
+    id = ref.removesuffix('…') # listings shorten it
+    ids = [o for o in files if id and o[0].sid(o[1])==id] or [o for o in files if id and o[0].sid(o[1]).startswith(id)]
     if res := _only(ids, ref, 'beginning of the id'): return res
     if (key := _title_key(ref)) and (res := _titled(files, ref, key)): return res
     raise FileNotFoundError(f'no session {ref!r}')
