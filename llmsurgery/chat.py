@@ -701,6 +701,29 @@ def _result_problems(msgs):
         elif r<(i,j): yield Problem(r[0], 'result before its call', f'{id}, called in message {i}', r[1])
         elif not placed(i, r[0]): yield Problem(r[0], 'result apart from its call', f'{id}, called in message {i}', r[1])
 
+# %% ../nbs/02_chat.ipynb #f1937a90
+_media_types = frozenset(PartType[f'input_{o}'] for o in ('image', 'audio', 'video', 'file'))
+_takes = dict(user=_media_types|{_text}, assistant=_media_types|{_text,_use,*(PartType[o] for o in ('thinking', 'refusal', 'server_tool_result'))}, tool=frozenset((_tool_result,)), system=frozenset((_text,)))
+
+def _place_problems(msgs):
+    for i,m in enumerate(msgs):
+        types = _takes.get(m.role)
+        if types is None: yield Problem(i, 'unknown role', repr(m.role))
+        else: yield from [Problem(i, 'part out of place', f'a message of role {m.role!r} holds a {p.type}', j) for j,p in enumerate(m.content) if p.type not in types and p.type!=_tool_result]
+
+def _role_of(p, role):
+    "The role that may send the part `p` of a message of that `role`"
+    if p.type==_tool_result or p.type in _takes.get(role, ()): return role
+    return 'user' if p.type in _takes['user'] else 'assistant'
+
+def _by_role(m):
+    "Pairs of role and places of parts that the message `m` is to be split into, most often one"
+    res = []
+    for j,p in enumerate(m.content):
+        if not (res and res[-1][0]==_role_of(p, m.role)): res.append((_role_of(p, m.role), []))
+        res[-1][1].append(j)
+    return res or [(m.role if m.role in _takes else 'user', [])]
+
 # %% ../nbs/02_chat.ipynb #addbb88a
 _name_re = re.compile('[a-zA-Z0-9_-]{1,64}')
 def _name_ok(p): return isinstance(n := (p.data or {}).get('name'), str) and _name_re.fullmatch(n)
@@ -732,7 +755,7 @@ def check_chat(
     msgs, # List of `Msg`
 )->list:
     "The `Problem`s of a chat for which providers refuse it, in the order of its messages; an empty list when there are none"
-    res = [*_result_problems(msgs), *_call_problems(msgs), *_message_problems(msgs)]
+    res = [*_result_problems(msgs), *_place_problems(msgs), *_call_problems(msgs), *_message_problems(msgs)]
     return sorted(res, key=lambda o: (o.pos, -1 if o.part is None else o.part))
 
 # %% ../nbs/02_chat.ipynb #15eb5c4b
@@ -754,11 +777,15 @@ def _as_object(args):
 class _Repair:
     "A copy of the chat `msgs`, and what has been done about it"
     def __init__(self, msgs):
-        self.msgs = [Msg(m.role, [Part(p.type, p.text, None if p.data is None else dict(p.data)) for p in m.content]) for m in msgs]
-        self.did = []
+        split = [(i, role, js) for i,m in enumerate(msgs) for role,js in _by_role(m)]
+        self.msgs = [Msg(role, [Part(p.type, p.text, None if p.data is None else dict(p.data)) for p in map(msgs[i].content.__getitem__, js)]) for i,role,js in split]
+        self.at = [(i, js) for i,_,js in split] # where they are in `msgs`
+        self.did = [Problem(o.pos, o.kind, 'it is in a message of its own now' if o.part is not None else "the role is another's now", o.part) for o in _place_problems(msgs)]
         self.calls,self.orphans = _match(self.msgs)
 
-    def log(self, at, kind, detail): self.did.append(Problem(at[0], kind, detail, at[1]))
+    def log(self, at, kind, detail):
+        i,js = self.at[at[0]]
+        self.did.append(Problem(i, kind, detail, None if at[1] is None else js[at[1]]))
 
     def part(self, at):
         "The part at place `at`, which has data"

@@ -23,14 +23,12 @@ from fastcore.basics import first
 from .js import js2obj, obj2js
 from .dialog import Message, gc_paused
 from .chat import *
-from .chat import _media_type
+from .chat import _media_type,_media_types,_takes
 from .hist import _raster, _unavailable
 
 # %% ../nbs/04_providers.ipynb #b45b5073
 _text,_thinking,_refusal,_use,_result,_server_result = (PartType[o] for o in 'text thinking refusal tool_use tool_result server_tool_result'.split())
 _image,_audio,_video,_file = (PartType[f'input_{o}'] for o in 'image audio video file'.split())
-_media_types = frozenset((_image,_audio,_video,_file))
-_takes = dict(user=_media_types|{_text}, assistant=_media_types|{_text,_thinking,_refusal,_use,_server_result}, tool=frozenset((_result,)), system=frozenset((_text,)))
 _name_ok = re.compile('[a-zA-Z0-9_-]{1,64}').fullmatch
 
 def _call_ok(d, ids):
@@ -59,12 +57,6 @@ def _sound(msgs, user_first):
     return not waiting and any(m.role!='system' for m in msgs)
 
 # %% ../nbs/04_providers.ipynb #c637edfd
-def _misplaced(msgs):
-    for i,m in enumerate(msgs):
-        types = _takes.get(m.role)
-        if types is None: yield Problem(i, 'unknown role', repr(m.role))
-        else: yield from [Problem(i, 'part out of place', f'a message of role {m.role!r} holds a {p.type}', j) for j,p in enumerate(m.content) if p.type not in types]
-
 def _is_lax(o, msgs, user_first):
     "Whether problem `o` is put right, or is none for this provider"
     if o.kind in ('empty text','two user messages in a row'): return True
@@ -78,7 +70,7 @@ def _require(
 ):
     "Raise `ValueError`, with all that is wrong, where the provider would refuse `msgs`"
     if _sound(msgs, user_first): return
-    ps = [*_misplaced(msgs), *[o for o in check_chat(msgs) if not _is_lax(o, msgs, user_first)]] or [Problem(0, 'nothing to send', 'there is no message')]
+    ps = [o for o in check_chat(msgs) if not _is_lax(o, msgs, user_first)] or [Problem(0, 'nothing to send', 'there is no message')]
     raise ValueError(f'{who} would refuse this: ' + '; '.join([f'message {o.pos}: {o.kind} ({o.detail})' for o in ps[:5]]) + (f'; and {len(ps)-5} more' if len(ps)>5 else ''))
 
 # %% ../nbs/04_providers.ipynb #5e59176f

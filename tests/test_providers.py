@@ -195,7 +195,6 @@ def test_nothing_is_sent_that_a_provider_refuses(fmt, msgs):
 @settings(many, max_examples=100)
 @given(msgs=any_msgs)
 def test_a_repaired_list_is_sent(fmt, msgs):
-    msgs = [Msg(m.role, [p for p in m.content if p.type in P._takes[m.role] and not (p.type==T.tool_result and p.data is None)]) for m in msgs if m.role!='king']
     msgs,_ = repair_chat(msgs)
     if fmt=='gemini' and any(p.type==T.tool_use and p.data['name'][0].isdigit() for m in msgs for p in m.content): return
     if any(m.role!='system' for m in msgs): sent(fmt, msgs)
@@ -203,7 +202,7 @@ def test_a_repaired_list_is_sent(fmt, msgs):
 @settings(many, max_examples=200)
 @given(msgs=any_msgs, first=st.booleans())
 def test_the_quick_look_agrees_with_the_report(msgs, first):
-    ps = [*P._misplaced(msgs), *[o for o in check_chat(msgs) if not P._is_lax(o, msgs, first)]]
+    ps = [o for o in check_chat(msgs) if not P._is_lax(o, msgs, first)]
     assert P._sound(msgs, first)==(not ps and any(m.role!='system' for m in msgs))
 
 # --- the SDKs, over HTTP
