@@ -134,8 +134,8 @@ def _part_block(p):
     return dict(type='image' if p.type==PartType.input_image else 'document', source=src)
 
 def _new_result(p):
-    c = [b for o in _result_parts(p) if (b := _part_block(o))] if p.data.get('parts') else p.text or ''
-    return dict(type='tool_result', tool_use_id=_tool_id(p.data['id']), content=c, **(dict(is_error=True) if p.data.get('is_error') else {}))
+    blocks = [b for o in _result_parts(p) if (b := _part_block(o))]
+    return dict(type='tool_result', tool_use_id=_tool_id(p.data['id']), content=blocks if any(b['type']!='text' for b in blocks) else p.text or '', **(dict(is_error=True) if p.data.get('is_error') else {}))
 
 def _edited_block(b, p):
     "The block `b`, saying what the part `p` says"

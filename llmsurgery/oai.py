@@ -223,12 +223,17 @@ def _output_part(item):
     return _responses_keep(item, 'assistant')
 
 _img_tag = re.compile(r'\s*</?image\b[^<>]*>\s*').fullmatch
-def _is_tag(b): return isinstance(b, dict) and isinstance(s := b.get('text'), str) and bool(_img_tag(s))
+def _tags(blocks):
+    "Positions of the tags around pictures; one that stands alone was typed"
+    def is_tag(j): return 0<=j<len(blocks) and isinstance(b := blocks[j], dict) and isinstance(s := b.get('text'), str) and bool(_img_tag(s))
+    return {k for j,b in enumerate(blocks) if isinstance(b, dict) and b.get('type')=='input_image' and is_tag(j-1) and is_tag(j+1) for k in (j-1, j+1)}
 
 def _item_parts(item):
     "The parts of an item, one for each piece of content of a message, None for the tags around a picture"
     typ = item['type']
-    if typ in ('message', 'agent_message'): return [None if _is_tag(b) else _lenient(_responses_content, b) for b in _contents(item)]
+    if typ in ('message', 'agent_message'):
+        tags = _tags(bs := _contents(item))
+        return [None if j in tags else _lenient(_responses_content, b) for j,b in enumerate(bs)]
     if typ=='reasoning' : return [_lenient(_responses_keep, item, 'assistant')]
     if typ.endswith('_call'): return [_lenient(_shell_part if typ=='local_shell_call' else _call_part, item)]
     if not typ.endswith('_output'): return []
@@ -273,12 +278,13 @@ def _edited_call(item, name, args):
 _injected = re.compile(r'\s*(?:<(?:user_instructions|environment_context|permissions|collaboration_mode|skills?|skill_\w+|subagent_\w+|user_shell_command|INSTRUCTIONS|turn_context|model_switch|personality_spec|user_action)\b|# AGENTS\.md\b|#[^\n]*\n\s*<INSTRUCTIONS>|## Memory\b)').match
 _interrupt = re.compile(r'\s*<turn_aborted>').match
 
-def _texts_of(item): return [b['text'] for b in _contents(item) if isinstance(b, dict) and isinstance(b.get('text'), str)]
+def _texts_of(item, tags=frozenset()): return [b['text'] for j,b in enumerate(_contents(item)) if j not in tags and isinstance(b, dict) and isinstance(b.get('text'), str)]
+def _plain_text(item): return ''.join(_texts_of(item, _tags(_contents(item))))
 def _key(s): return md5(s.strip().encode(errors='surrogatepass')).digest()
 def _said_keys(item):
     "What an event that shows the message may say, as digests"
     ts = _texts_of(item)
-    return {_key(s) for s in {''.join(ts), ''.join(t for t in ts if not _img_tag(t)), *ts}}
+    return {_key(s) for s in {''.join(ts), _plain_text(item), *ts}}
 
 def _is_user(item): return item is not None and item.get('type')=='message' and item.get('role')=='user'
 def _shown(rec): return s if rec.get('type')=='event_msg' and (p := _payload(rec)).get('type')=='user_message' and isinstance(s := p.get('message'), str) else None
@@ -403,9 +409,9 @@ def _item_kind(self:Codex, item:dict)->str:
 def _user_kind(self:Codex, item:dict)->str:
     "`prompt` for a user's message that was typed, `interrupt`, or `meta`"
     s = ''.join(_texts_of(item))
+    if self.typed and self.typed&_said_keys(item): return 'prompt'
     if _interrupt(s): return 'interrupt'
-    if self.typed is None: return 'meta' if _injected(s) else 'prompt'
-    return 'prompt' if self.typed&_said_keys(item) else 'meta'
+    return 'prompt' if self.typed is None and not _injected(s) else 'meta'
 
 # %% ../nbs/06_oai.ipynb #eb693ea4
 def _replacement(rec): return [o for o in h if isinstance(o, dict) and isinstance(o.get('type'), str)] if isinstance(h := _payload(rec).get('replacement_history'), list) else None
@@ -582,7 +588,7 @@ def _new_block(p):
 def _user_event(item):
     "The event that shows a user's message"
     urls = [b['image_url'] for b in _contents(item) if isinstance(b, dict) and isinstance(b.get('image_url'), str)]
-    return dict(type='user_message', message=''.join(t for t in _texts_of(item) if not _img_tag(t)), images=urls, local_images=[], text_elements=[])
+    return dict(type='user_message', message=_plain_text(item), images=urls, local_images=[], text_elements=[])
 
 @patch
 def takes(self:Codex, part:Part)->bool:
@@ -606,12 +612,13 @@ def with_content(self:Codex, rec:dict, parts:list)->dict:
     if rec.get('type')=='compacted': return _with_recap(rec, '\n\n'.join(p.text for p in parts if p.type==_text))
     item = _item(rec)
     old,blocks,new,used = _item_parts(item),_contents(item),[],set()
+    tags = _tags(blocks)
     for p in parts:
         i = first(i for i,q in enumerate(old) if q==p and i not in used)
-        own = [] if i is None else [j for j in (i-1, i, i+1) if j==i or (p.type!=_text and 0<=j<len(blocks) and _is_tag(blocks[j]))]
+        own = [] if i is None else [j for j in (i-1, i, i+1) if j==i or (p.type!=_text and j in tags)]
         used.update(own)
         new += [blocks[j] for j in own] or [b for b in [_new_block(p)] if b]
-    return _with_item(rec, {**item, 'content':new+[b for q,b in zip(old, blocks) if q is None and not _is_tag(b)]})
+    return _with_item(rec, {**item, 'content':new+[b for j,(q,b) in enumerate(zip(old, blocks)) if q is None and j not in tags]})
 
 # %% ../nbs/06_oai.ipynb #c4e55ee6
 def _twin_texts(item):
@@ -658,7 +665,9 @@ def follow(self:Codex, olds:list, news:list)->list:
     return res
 
 # %% ../nbs/06_oai.ipynb #85dcb4f1
-_custom = 'apply_patch', 'exec'
+def _is_custom(name, args):
+    "Whether a new call is one of a custom tool; a script that would be read as the call in it is not"
+    return _is_raw(args) and (name=='apply_patch' or (name=='exec' and not parse_exec(args['input'])))
 
 @patch
 def _call_item(self:Codex, p:Part)->dict:
@@ -666,7 +675,7 @@ def _call_item(self:Codex, p:Part)->dict:
     d = p.data
     old,args = self.calls.get(d.get('copy_of') or d['id']),d.get('arguments') or {}
     if old and _item_parts(old)[0]: return {k:v for k,v in _edited_call(old, d['name'], args).items() if k!='id'}|dict(call_id=d['id'])
-    return dict(codex_call(d['name'], args['input'] if d['name'] in _custom and _is_raw(args) else args, d['id']))
+    return dict(codex_call(d['name'], args['input'] if _is_custom(d['name'], args) else args, d['id']))
 
 @patch
 def _output_item(self:Codex, call:dict|None, p:Part)->dict:

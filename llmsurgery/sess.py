@@ -1082,8 +1082,10 @@ _img_ref = re.compile(r'!\[[^\]\n]*\]\((?:attachment:([^)\s]+)|([^)\s]+))\)')
 def _content_parts(m, known=()):
     "The parts that the content of `m` stands for; of pictures elsewhere only those at the addresses `known`"
     atts,res,pos = {a.id:a for a in m.attachments},[],0
-    def text(s):
-        if s.strip(): res.append(Part(_text, s.strip('\n')))
+    def text(s, last=False):
+        if pos: s = re.sub(r'\A\n{1,2}', '', s)
+        if not last: s = re.sub(r'\n{1,2}\Z', '', s)
+        if s.strip(): res.append(Part(_text, s))
     for o in _img_ref.finditer(m.content):
         if (a := atts.get(o[1])) is None and o[2] not in known: continue
         text(m.content[pos:o.start()])
@@ -1091,7 +1093,7 @@ def _content_parts(m, known=()):
         else: res.append(known[o[2]])
         pos = o.end()
     if not res and not pos: return [Part(_text, m.content)] if m.content.strip() else []
-    text(m.content[pos:])
+    text(m.content[pos:], True)
     return res
 
 # %% ../nbs/04a_sess.ipynb #4006006e

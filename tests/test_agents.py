@@ -2,6 +2,7 @@
 import os, random, subprocess, sys
 from types import SimpleNamespace
 import pytest
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 import claude_resume, codex_resume, strict_api
 from conftest import shared_files
 from llmsurgery import ant, oai, sess
@@ -304,7 +305,7 @@ def test_crossing(a, b, seed): check_crossing(a, b, made(a, 80, seed))
 @pytest.mark.parametrize('agent,f,b', [pytest.param(*p.values, b, id=f'{p.id} to {b.name}', marks=p.marks) for p in samples for b in agents.values() if b is not p.values[0]])
 def test_samples_cross(agent, f, b): check_crossing(agent, b, read_recs(f, agent.is_rec))
 
-def results(agent, recs): return {p.data['id']:(p.text, [(o.type, o.text) for o in p.data.get('parts', ())], p.data.get('is_error', False)) for r in recs for p in agent.parts(r) if p and p.type=='tool_result'}
+def results(agent, recs): return {p.data['id']:(p.text, [(o.type, o.text) for o in ps if any(q.type!='text' for q in ps)], p.data.get('is_error', False)) for r in recs for p in agent.parts(r) if p and p.type=='tool_result' for ps in [p.data.get('parts', ())]}
 
 def test_pictures_in_results_and_marks_of_failures_cross_or_are_told():
     img,bmp,pdf = [Part(f'input_{t}', f'data:{mime};base64,aGkh') for t,mime in (('image', 'image/png'), ('image', 'image/bmp'), ('file', 'application/pdf'))]
@@ -348,3 +349,49 @@ def test_any_dialog_becomes_a_session_of_each_agent(home, monkeypatch):
         new = agent_dlg(a, recs)
         assert [m.content.split('\n')[0].strip() for m in prompts(new)]==['why?', 'look'] and prompts(new)[1].attachments[0].bytes==b'\x89PNG\r\n\x1a\n'
         assert dlg_sess(a, d, project=home, salt='s')==recs
+
+# --- any conversation, there and back
+
+words = st.text(st.characters(codec='utf-8'), max_size=20)|st.sampled_from(['a\n\nb', '```py\nx\n', "<details class='tool-usage-details' markdown='1'>", '.', '- `a`', ' x ', '`````result\n1\n`````', '<image>', '# AGENTS.md', '<environment_context>', '<turn_aborted>', '[{"a":1}]', '![](attachment:x)', 'await tools.f({})', '\u2028', '\ufeff'])
+pictures = st.sampled_from(['image/png', 'image/jpeg', 'image/gif', 'image/webp']).map(lambda mime: dict(type='image', source=dict(type='base64', media_type=mime, data='aGkh')))|st.just(dict(type='image', source=dict(type='url', url='https://x.org/a.png')))
+given_back = words|st.lists(words.filter(str.strip).map(lambda s: dict(type='text', text=s))|pictures, max_size=4)
+arguments = st.dictionaries(words, st.recursive(st.none()|st.booleans()|st.integers()|st.floats(allow_nan=False, allow_infinity=False)|words, lambda v: st.lists(v, max_size=2)|st.dictionaries(words, v, max_size=2), max_leaves=4), max_size=3)|words.map(lambda s: dict(input=s))
+tool_names = st.sampled_from(['Bash', 'mcp__server-x__tool', 'exec', 'apply_patch', 'local_shell', 'tool_search', 'web_search', 'a-b', '_'])|st.from_regex('[a-zA-Z0-9_-]{1,64}', fullmatch=True)
+steps = st.tuples(words, st.lists(st.tuples(tool_names, arguments, given_back, st.booleans()), max_size=3))
+turns = st.lists(st.tuples(words.filter(str.strip), st.lists(pictures, max_size=2), st.lists(steps, max_size=3)), min_size=1, max_size=3)
+
+def claude_session(turns):
+    "The records of a session of Claude Code in which that was said"
+    recs,n = [],0
+    def add(typ, content, **kw):
+        nonlocal n
+        n += 1
+        recs.append(dict(parentUuid=recs[-1]['uuid'] if recs else None, isSidechain=False, userType='external', cwd='/p', sessionId='s', version='2.1.200', gitBranch='', type=typ, uuid=f'{n:08x}-0000-4000-8000-000000000000', timestamp=f'2026-01-01T00:{n//60:02}:{n%60:02}.000Z', message=dict(role=typ, content=content, **kw)))
+    for typed,imgs,steps in turns:
+        add('user', [dict(type='text', text=typed), *imgs] if imgs else typed)
+        for text,calls in steps:
+            mid = f'msg_{n}'
+            if text.strip(): add('assistant', [dict(type='text', text=text)], id=mid)
+            ids = [f'toolu_{n}_{j}' for j in range(len(calls))]
+            for c,(name,args,_,_) in zip(ids, calls): add('assistant', [dict(type='tool_use', id=c, name=name, input=args)], id=mid)
+            for c,(*_,got,bad) in zip(ids, calls): add('user', [dict(type='tool_result', tool_use_id=c, content=got, **(dict(is_error=True) if bad else {}))])
+    return recs
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(turns)
+@example([('a\n', [dict(type='image', source=dict(type='url', url='https://x.org/a.png'))], []), ('<image>', [], []), ('<turn_aborted>', [], [('', [('exec', dict(input='await tools.f({})'), '', False)])])])
+def test_any_conversation_comes_back_from_codex(turns):
+    recs = claude.repair(claude_session(turns), 's')[0]
+    def calls(agent, recs): return {p.data['id']:(p.data['name'], p.data['arguments']) for r in recs for p in agent.parts(r) if p and p.type=='tool_use'}
+    def got(agent, recs): return {c:o[:2] for c,o in results(agent, recs).items()}
+    d = through(agent_dlg(claude, recs))
+    there = dlg_sess(codex, d, project='/p', salt='s')
+    d2 = through(agent_dlg(codex, there))
+    back = dlg_sess(claude, d2, project='/p', salt='t')
+    d3 = agent_dlg(claude, back)
+    assert refused(codex, there)==refused(claude, back)==codex.problems(there)==claude.problems(back)==[]
+    assert said(d2)==said(d)==said(d3) and [[a.data for a in m.attachments] for m in prompts(d3)]==[[a.data for a in m.attachments] for m in prompts(d)]
+    assert calls(codex, there)==calls(claude, back)==calls(claude, recs)
+    assert got(codex, there)==got(claude, back)==got(claude, recs)
+    assert sum(o.n for o in cannot_cross(codex, d) if o.what=='mark of a failure')==sum(o[2] for o in results(claude, recs).values())
+    assert not [o for o in cannot_cross(codex, d) if o.what!='mark of a failure' and not o.what.startswith('record ')]
