@@ -1078,6 +1078,8 @@ def _edit_reply(edit, new):
     edit.insert(fresh, None, after)
 
 # %% ../nbs/04a_sess.ipynb #a60e9adf
+def _known_media(parts): return {p.text:p for p in parts if p and p.text and p.type!=_text}
+
 _img_ref = re.compile(r'!\[[^\]\n]*\]\((?:attachment:([^)\s]+)|([^)\s]+))\)')
 def _content_parts(m, known=()):
     "The parts that the content of `m` stands for; of pictures elsewhere only those at the addresses `known`"
@@ -1178,7 +1180,7 @@ def prompt(self:_Writer, k, m, v, recs, pos):
     "Let the first of `recs` say what `m` says"
     if m.content==v.content and [(a.id, a.data) for a in m.attachments]==[(a.id, a.data) for a in v.atts]: return
     old = _prompt_parts(self.agent, recs)
-    parts = _content_parts(m, {p.text:p for p in old if p and p.text and p.type!=_text})
+    parts = _content_parts(m, _known_media(old))
     if old: recs[0] = self.agent.with_content(recs[0], parts) if parts else None
     elif parts: self.new(k, min(pos, default=self.end), -1, [Msg('user', parts)])
 
@@ -1189,13 +1191,20 @@ def split(self:_Writer, recs, resp, at):
     for i in {a.rec for a in resp.ats if a.rec>=at}: recs[i] = self.agent.with_response(recs[i], new)
 
 # %% ../nbs/04a_sess.ipynb #d6797819
-def _told_results(m):
-    "Call id → what the records that `m` holds tell of its result beside the text, whichever agent they are of"
+def _told(m):
+    "What the records that `m` holds, of whatever agent, tell beside what it shows: pictures elsewhere by their addresses, and what there is of results by the calls' ids"
     for a in agents.values():
-        if recs := _turn_recs(m, _our_rec(a, m)): return {_call_id(at.val):at.val.data for at in _results(a.of(recs), enumerate(recs)).values()}
-    return {}
+        if not (recs := _turn_recs(m, _our_rec(a, m))): continue
+        a = a.of(recs)
+        return _known_media(_prompt_parts(a, recs)),{_call_id(at.val):at.val.data for at in _results(a, enumerate(recs)).values()}
+    return {},{}
 
-def _reply_msgs(m): return _unit_msgs(u[:-1] if len(u := _units(m.ai_res))>1 and u[-1].text=='.' and u[-2].call else u, _told_results(m))
+def _new_turn(m):
+    "The messages for the turn `m`, none of whose records are there"
+    media,results = _told(m)
+    parts,units = _content_parts(m, media),_units(m.ai_res)
+    if len(units)>1 and units[-1].text=='.' and units[-2].call: units.pop()
+    return ([Msg('command' if m.meta.get('rec_kind') else 'user', parts)] if parts else [])+_unit_msgs(units, results)
 
 @patch
 def add(self:_Writer, k, m):
@@ -1206,7 +1215,7 @@ def add(self:_Writer, k, m):
         rec = _raw_rec(m)
         if (o['pos'][0], self.agent.uuid(rec)) not in self.seen: self.put(k, o['pos'][0], rec, kind not in _off)
     elif (recs := self.turns.get(k)) and (o['pos'][0], self.agent.uuid(recs[0])) not in self.seen: self.turn(k, m, recs, o)
-    elif m.msg_type==sprompt: self.new(k, self.end, 2, ([Msg('command' if kind else 'user', p)] if (p := _content_parts(m)) else [])+_reply_msgs(m))
+    elif m.msg_type==sprompt: self.new(k, self.end, 2, _new_turn(m))
     elif m.content.strip() or m.output: self.new(k, self.end, 2, [Msg('meta', self.agent.note_parts(m))])
 
 # %% ../nbs/04a_sess.ipynb #e0b97038

@@ -384,6 +384,7 @@ def test_any_conversation_comes_back_from_codex(turns):
     recs = claude.repair(claude_session(turns), 's')[0]
     def calls(agent, recs): return {p.data['id']:(p.data['name'], p.data['arguments']) for r in recs for p in agent.parts(r) if p and p.type=='tool_use'}
     def got(agent, recs): return {c:o[:2] for c,o in results(agent, recs).items()}
+    def seen(agent, recs): return [p.text for r in recs if agent.kind(r)=='prompt' for p in agent.parts(r) if p and p.type=='input_image']
     d = through(agent_dlg(claude, recs))
     there = dlg_sess(codex, d, project='/p', salt='s')
     d2 = through(agent_dlg(codex, there))
@@ -393,5 +394,6 @@ def test_any_conversation_comes_back_from_codex(turns):
     assert said(d2)==said(d)==said(d3) and [[a.data for a in m.attachments] for m in prompts(d3)]==[[a.data for a in m.attachments] for m in prompts(d)]
     assert calls(codex, there)==calls(claude, back)==calls(claude, recs)
     assert got(codex, there)==got(claude, back)==got(claude, recs)
+    assert seen(codex.of(there), there)==seen(claude, back)==seen(claude, recs)
     assert sum(o.n for o in cannot_cross(codex, d) if o.what=='mark of a failure')==sum(o[2] for o in results(claude, recs).values())
     assert not [o for o in cannot_cross(codex, d) if o.what!='mark of a failure' and not o.what.startswith('record ')]
