@@ -638,6 +638,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                 'llmsurgery.oai._followed': ('oai.html#_followed', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._fork_meta': ('oai.html#_fork_meta', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._fresh_ids': ('oai.html#_fresh_ids', 'llmsurgery/oai.py'),
+                                'llmsurgery.oai._given': ('oai.html#_given', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._held_items': ('oai.html#_held_items', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._is_custom': ('oai.html#_is_custom', 'llmsurgery/oai.py'),
                                 'llmsurgery.oai._is_numbered': ('oai.html#_is_numbered', 'llmsurgery/oai.py'),

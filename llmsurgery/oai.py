@@ -13,6 +13,7 @@ import os, re
 from datetime import datetime
 from functools import lru_cache
 from hashlib import md5
+from math import isfinite
 from pathlib import Path
 from shlex import quote
 
@@ -205,10 +206,15 @@ def _contents(item):
     c = item.get('content')
     return [dict(type='input_text', text=c)] if isinstance(c, str) else c if isinstance(c, list) else []
 
+def _given(o):
+    "The arguments `o` as a tool is given them, in JSON, which has no NaN and no Infinity"
+    if isinstance(o, dict): return {k:_given(v) for k,v in o.items()}
+    return [_given(v) for v in o] if isinstance(o, list) else None if isinstance(o, float) and not isfinite(o) else o
+
 def _call_part(item):
     "The part for a call"
     script = item.get('input') if item['type']=='custom_tool_call' and item.get('name')=='exec' else None
-    if isinstance(script, str) and (o := parse_exec(script)): p = Part(_use, None, dict(id=_call_of(item), name=o[0], arguments=o[1], codex=item))
+    if isinstance(script, str) and (o := parse_exec(script)): p = Part(_use, None, dict(id=_call_of(item), name=o[0], arguments=_given(o[1]), codex=item))
     else: p = _responses_keep({**item, 'id':_served_id(item)} if not item.get('call_id') else item, 'assistant')
     d = p.data or {}
     if p.type!=_use or not all(isinstance(d.get(k), str) and d[k] for k in ('id', 'name')): return None
