@@ -360,6 +360,8 @@ tool_names = st.sampled_from(['Bash', 'mcp__server-x__tool', 'exec', 'apply_patc
 steps = st.tuples(words, st.lists(st.tuples(tool_names, arguments, given_back, st.booleans()), max_size=3))
 turns = st.lists(st.tuples(words.filter(str.strip), st.lists(pictures, max_size=2), st.lists(steps, max_size=3)), min_size=1, max_size=3)
 
+def seen(agent, recs): return [p.text for r in recs if agent.kind(r)=='prompt' for p in agent.parts(r) if p and p.type=='input_image']
+
 def claude_session(turns):
     "The records of a session of Claude Code in which that was said"
     recs,n = [],0
@@ -384,7 +386,6 @@ def test_any_conversation_comes_back_from_codex(turns):
     recs = claude.repair(claude_session(turns), 's')[0]
     def calls(agent, recs): return {p.data['id']:(p.data['name'], p.data['arguments']) for r in recs for p in agent.parts(r) if p and p.type=='tool_use'}
     def got(agent, recs): return {c:o[:2] for c,o in results(agent, recs).items()}
-    def seen(agent, recs): return [p.text for r in recs if agent.kind(r)=='prompt' for p in agent.parts(r) if p and p.type=='input_image']
     d = through(agent_dlg(claude, recs))
     there = dlg_sess(codex, d, project='/p', salt='s')
     d2 = through(agent_dlg(codex, there))
@@ -397,3 +398,39 @@ def test_any_conversation_comes_back_from_codex(turns):
     assert seen(codex.of(there), there)==seen(claude, back)==seen(claude, recs)
     assert sum(o.n for o in cannot_cross(codex, d) if o.what=='mark of a failure')==sum(o[2] for o in results(claude, recs).values())
     assert not [o for o in cannot_cross(codex, d) if o.what!='mark of a failure' and not o.what.startswith('record ')]
+
+urls = st.sampled_from(['data:image/png;base64,aGkh', 'https://x.org/a.png'])
+pieces = words.map(lambda s: dict(type='input_text', text=s))|urls.map(lambda u: dict(type='input_image', image_url=u))
+outputs = words|st.lists(pieces, min_size=1, max_size=3)
+scripts = words|st.sampled_from(['await tools.f({a: 1})', 'const r = await tools.g({cmd:"x", t: Infinity}); text(r.output)', 'for(;;){}', '*** Begin Patch\n+a\n*** End Patch'])
+codex_calls = st.tuples(st.builds(lambda name, args: dict(type='function_call', name=name, arguments=obj2js(args)), tool_names, arguments)|st.builds(lambda name, s: dict(type='custom_tool_call', name=name, input=s), st.sampled_from(['exec', 'apply_patch']), scripts), outputs) \
+    |st.tuples(st.lists(words, max_size=2).map(lambda o: dict(type='local_shell_call', action=dict(type='exec', command=o))), words)
+codex_turns = st.lists(st.tuples(words.filter(str.strip), st.lists(urls, max_size=2), st.lists(st.tuples(words, st.lists(codex_calls, max_size=3)), max_size=3)), min_size=1, max_size=3)
+
+def codex_rollout(turns):
+    "The records of a rollout in which that was said"
+    recs,n = [],0
+    def add(typ, **payload): recs.append(dict(timestamp='2026-01-01T00:00:00.000Z', type=typ, payload=payload))
+    add('session_meta', id='0198aaaa-0000-7000-8000-000000000001', timestamp='2026-01-01T00:00:00.000Z', cwd='/p', originator='codex_cli_rs', cli_version='0.146.0')
+    for typed,imgs,steps in turns:
+        add('response_item', **oai.codex_msg([dict(type='input_text', text=typed), *[dict(type='input_image', image_url=u) for u in imgs]]))
+        add('event_msg', type='user_message', message=typed, images=imgs)
+        for text,calls in steps:
+            if text.strip(): add('response_item', **oai.codex_msg(text, 'assistant'))
+            calls = [({**c, 'call_id':f'call_{(n := n+1)}'}, out) for c,out in calls]
+            for c,_ in calls: add('response_item', **c)
+            for c,out in calls: add('response_item', **oai.codex_output(c, out))
+    return recs
+
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(codex_turns)
+def test_any_conversation_comes_back_from_claude(turns):
+    recs = codex.repair(codex_rollout(turns), 's')[0]
+    d = through(agent_dlg(codex, recs))
+    there = dlg_sess(claude, d, project='/p', salt='s')
+    back = dlg_sess(codex, through(agent_dlg(claude, there)), project='/p', salt='t')
+    assert refused(claude, there)==refused(codex, back)==codex.problems(back)==claude.problems(there)==[]
+    assert not [o for o in cannot_cross(claude, d) if not o.what.startswith('record ')]
+    assert seen(codex.of(recs), recs)==seen(claude, there)==seen(codex.of(back), back)
+    if any(not s.strip() for _,ps,_ in results(codex, recs).values() for typ,s in ps if typ=='text'): return # Claude Code takes no blank text beside a picture
+    assert said(agent_dlg(claude, there))==said(d)==said(agent_dlg(codex, back)) and results(codex, recs)==results(claude, there)==results(codex, back)
