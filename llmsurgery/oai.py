@@ -22,6 +22,7 @@ from .js import *
 from .dialog import *
 from .chat import *
 from .hist import *
+from .hist import _raster
 from .providers import _responses_content, _responses_keep, _result_parts
 from .sess import *
 from .sess import _edit_run
@@ -589,7 +590,8 @@ def items2dlg(
 def _new_block(p):
     "A piece of a user's content for a part, None where Codex has none for it"
     if p.type in (_text, PartType.refusal): return dict(type='input_text', text=p.text or '')
-    return dict(type='input_image', image_url=p.text) if p.type==PartType.input_image else None
+    if p.type!=PartType.input_image or (p.text.startswith('data:') and p.text[5:].partition(';')[0] not in _raster): return None
+    return dict(type='input_image', image_url=p.text)
 
 def _user_event(item):
     "The event that shows a user's message"
