@@ -100,7 +100,7 @@ _undefined = object()
 _js_digits = r'[0-9](?:_?[0-9])*+'
 _js_num = rf'0[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*+|0[oO][0-7](?:_?[0-7])*+|0[bB][01](?:_?[01])*+|(?:(?:0|[1-9](?:_?[0-9])*+)(?:\.(?:{_js_digits})?+)?+|\.{_js_digits})(?:[eE][-+]?{_js_digits})?+'
 _js_tok = re.compile(_js_space + r'''(?:([{}\[\],:()])|("(?:[^"\\\r\n]|\\(?:\r\n|.))*+"|'(?:[^'\\\r\n]|\\(?:\r\n|.))*+'|`(?:[^`\\$]|\\.|\$(?!\{))*+`)|((?:[-+]?(?:''' + _js_num + r''')|[-+](?:NaN|Infinity))(?![\w.$]))|((?:[^\W\d]|\$)[\w$]*))''', re.S)
-_js_esc = re.compile(r'\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|0(?!\d)|[^\dux]))', re.S)
+_js_esc = re.compile(r'\\(?:u\{(0*[0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|0(?!\d)|[^\dux]))', re.S)
 _js_chars = {**{k:v for k,v in zip('nrtbfv0', '\n\r\t\b\f\v\0')}, **{o:'' for o in ('\n', '\r\n', '\r', '\u2028', '\u2029')}}
 _js_words = dict(true=True, false=False, null=None, undefined=_undefined, NaN=float('nan'), Infinity=float('inf'))
 

@@ -136,13 +136,13 @@ def test_literals_of_every_kind(o, end):
     assert repr(flat(got[1]))==repr(flat(o[1])) and repr(parse_exec(exec_input(*got)))==repr(got)
 
 @fuzz
-@given(st.text('const r=await tools.f({"\'`a:1,}]);\\/* \n', max_size=40) | st.lists(st.sampled_from(['await tools.f(', '{', '}', '[', ']', ')', '"', "'", '`', 'a', ':', ',', '1', '//', '/*', '*/', '\n', '\\', '${', ' '])).map(''.join))
+@given(st.text('const r=await tools.f({"\'`a:1,}]);\\/* \n', max_size=40) | st.lists(st.sampled_from(['await tools.f(', '{', '}', '[', ']', ')', '"', "'", '`', 'a', ':', ',', '1', '//', '/*', '*/', '\n', '\\', '\\u{ffffffff}', '0x', 'undefined', '${', ' '])).map(''.join))
 def test_no_script_raises(s):
     o = parse_exec(s)
     assert o is None or parse_exec(exec_input(*o, s))==o
 
 def test_hostile_scripts_stay_linear():
-    for unit in '{', '[', '"', "'", '`', '/*', '//', '/**/', '\\', '{a:', '1', ' ', '"a"+', '[1,', 'await tools.f(', '{"a":"\\':
+    for unit in '\\u{0', '0_', '0x', '{', '[', '"', "'", '`', '/*', '//', '/**/', '\\', '{a:', '1', ' ', '"a"+', '[1,', 'await tools.f(', '{"a":"\\':
         ts = []
         for n in 20_000, 200_000:
             t = time.perf_counter()
