@@ -394,6 +394,25 @@ def call_id(self:Claude, ids:Ids)->str:
     "A fresh id for a call"
     return 'toolu_'+ids().replace('-', '')[:24]
 
+# %% ../nbs/05_ant.ipynb #3653f88e
+_echo_keys = {'last-prompt':'lastPrompt', 'queue-operation':'content'}
+
+def _copy_now(s, now):
+    "What the copy `s` of a text, which may be cut, says now; None where it is no copy of one that changed"
+    if s in now: return now[s]
+    old = first(o for o in now if o.startswith(s[:-1])) if len(s)>1 and s.endswith('…') else None
+    return old and (now[old] if len(now[old])<len(s) else now[old][:len(s)-1]+'…')
+
+@patch
+def copied(self:Claude, recs:list, changed:list)->list:
+    "The records, where what repeats a prompt says what the prompt says now"
+    said = {rec_txt(r) for r in recs if self.kind(r)=='prompt'}
+    now = {t:n and rec_txt(n) or '' for o,n in changed if self.kind(o)=='prompt' and (t := rec_txt(o)).strip() and t not in said}
+    def one(r):
+        k = _echo_keys.get(r.get('type'))
+        return r if not (k and isinstance(r.get(k), str)) or (new := _copy_now(r[k], now)) is None else {**r, k:new}
+    return [one(r) for r in recs] if now else recs
+
 # %% ../nbs/05_ant.ipynb #6e74f3f2
 def _link_key(agent, rec): return 'logicalParentUuid' if agent.kind(rec)==_boundary and rec.get('parentUuid') is None else 'parentUuid'
 

@@ -672,6 +672,14 @@ def follow(self:Codex, olds:list, news:list)->list:
         res.append(n)
     return res
 
+# %% ../nbs/06_oai.ipynb #8eddcccb
+@patch
+def copied(self:Codex, recs:list, changed:list)->list:
+    "The records, where the calls and outputs that compactions left are those of now"
+    now = {(a['type'], c):n and _item(n) for o,n in changed if (a := _item(o)) and (c := _call_of(a))}
+    def left(items): return [o for i in items if (o := now.get((i['type'], _call_of(i)), i)) is not None]
+    return [_with_left(r, left) for r in recs] if now else recs
+
 # %% ../nbs/06_oai.ipynb #85dcb4f1
 def _is_custom(name, args):
     "Whether a new call is one of a custom tool; a script that would be read as the call in it is not"

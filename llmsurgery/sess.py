@@ -400,6 +400,9 @@ class Agent:
     def follow(self, olds:list, news:list)->list:
         "`news`, which stand for the records `olds` of a turn, None for one that is left out, where what echoes others says what these say now"
         return news
+    def copied(self, recs:list, changed:list)->list:
+        "The records `recs`, where those that hold copies of others say what these say now; `changed` has pairs of an old record and the new one, None for one that is left out"
+        return recs
     def takes(self, part:Part)->bool:
         "Whether a new record can hold the `part`, media, or a result with the mark that it failed"
         return True
@@ -1132,7 +1135,7 @@ def _turn_recs(m, o):
 class _Writer:
     "The items that a dialog gives: message index, key, and an `Out` or messages to make records for"
     def __init__(self, agent, dlg, ids):
-        self.agent,self.dlg,self.ids,self.items,self.end,self.n,self.edited,self.seen = agent,dlg,ids,[],-1,0,False,set()
+        self.agent,self.dlg,self.ids,self.items,self.end,self.n,self.edited,self.seen,self.changed = agent,dlg,ids,[],-1,0,False,set(),[]
         self.turns = {k:recs for k,m in enumerate(dlg) if not (m.msg_type==sraw and m.meta.get('rec_kind')) and (recs := _turn_recs(m, _our_rec(agent, m)))}
         self.agent = agent.of([r for recs in self.turns.values() for r in recs])
 
@@ -1171,6 +1174,7 @@ def turn(self:_Writer, k, m, olds, o):
         if id(r) in edit.split: self.split(recs, r, edit.split[id(r)])
     recs = [self.agent.with_parts(r, edit.parts[i]) if r is not None and i in edit.parts else r for i,r in enumerate(recs)]
     for i,r in enumerate(self.agent.follow(list(olds), recs)):
+        if r is not olds[i]: self.changed.append((olds[i], r))
         if r is None: self.edited = True
         else: self.put(k, pos[i], r, same=r is olds[i])
     for i,band,msgs in edit.new: self.new(k, pos[i] if i is not None else max(pos, default=self.end), band, msgs)
@@ -1265,7 +1269,7 @@ def dlg_recs(
     with gc_paused():
         for k,m in enumerate(dlg): w.add(k, m)
         recs = [o.rec for o in w.outs()]
-        return _mended(*agent.repair(recs, salt)) if w.edited else Recs(recs)
+        return _mended(*agent.repair(agent.copied(recs, w.changed), salt)) if w.edited else Recs(recs)
 
 def _mended(recs, faults):
     res = Recs(recs)
