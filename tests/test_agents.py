@@ -16,22 +16,16 @@ from llmsurgery.oai import codex
 from llmsurgery.sess import *
 from test_ant import an_edit
 
-# What a test has to know of an agent: the variable of its home, its samples, sessions made for tests, what its service refuses on resuming, and what may happen to the order of records, where that counts
+# What a test has to know of an agent: its samples, sessions made for tests, what its service refuses on resuming, and what may happen to the order of records, where that counts
 def claude_refused(recs): return strict_api.anthropic_problems(claude_resume.api_messages(recs))
 def codex_refused(recs): return codex_resume.framed(recs) or strict_api.responses_problems(codex_resume.api_items(recs))
-cases = dict(claude=SimpleNamespace(env='CLAUDE_CONFIG_DIR', make=claude_resume.session, refused=claude_refused, orders=[]), codex=SimpleNamespace(env='CODEX_HOME', make=codex_resume.thread, refused=codex_refused, orders=['swap', 'late']))
+cases = dict(claude=SimpleNamespace(make=claude_resume.session, refused=claude_refused, orders=[]), codex=SimpleNamespace(make=codex_resume.thread, refused=codex_refused, orders=['swap', 'late']))
 
 every = pytest.mark.parametrize('agent', list(agents.values()), ids=list(agents))
 samples = [pytest.param(a, f, id=f'{a.name} {p.id}', marks=p.marks) for a in agents.values() for p in shared_files(f'real/{a.name}_*.jsonl') for f in p.values]
 sample = pytest.mark.parametrize('agent,f', samples)
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    "No test knows the real home"
-    for c in cases.values(): monkeypatch.setenv(c.env, str(tmp_path/c.env))
-    for k in 'CLAUDE_CODE_SESSION_ID','CODEX_THREAD_ID': monkeypatch.delenv(k, raising=False)
-    monkeypatch.setenv('HOME', str(tmp_path/'home'))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures('home')
 
 def through(dlg): return reads_ipynb(write_ipynb(dlg))
 def prompts(dlg): return [m for m in dlg if m.msg_type==sprompt]

@@ -15,13 +15,7 @@ from llmsurgery.sess import *
 fuzz = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 sample = pytest.mark.parametrize('f', shared_files('real/claude_*.jsonl'))
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    "No test knows the real home"
-    monkeypatch.setenv('CLAUDE_CONFIG_DIR', str(tmp_path/'claude'))
-    monkeypatch.setenv('HOME', str(tmp_path/'home'))
-    monkeypatch.delenv('CLAUDE_CODE_SESSION_ID', raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures('home')
 
 def strict(recs):
     "What the API would refuse on resuming"

@@ -16,13 +16,7 @@ from llmsurgery.sess import *
 fuzz = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 sample = pytest.mark.parametrize('f', shared_files('real/codex_*.jsonl'))
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    "No test knows the real home"
-    monkeypatch.setenv('CODEX_HOME', str(tmp_path/'codex'))
-    monkeypatch.setenv('HOME', str(tmp_path/'home'))
-    monkeypatch.delenv('CODEX_THREAD_ID', raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures('home')
 
 def through(dlg): return reads_ipynb(write_ipynb(dlg))
 def refused(recs): return framed(recs) or responses_problems(api_items(recs))
@@ -358,7 +352,7 @@ def test_an_edit_of_a_long_turn_is_linear():
 def test_memory_is_that_of_one_line(tmp_path):
     "Listing and searching 200 MB takes less than 300 MB in all; the benchmark does the same with a gigabyte"
     block = b''.join(map(rec_line, thread(400)[1:]))
-    d = tmp_path/'codex'/'sessions'/'2026'/'01'/'01'
+    d = tmp_path/'CODEX_HOME'/'sessions'/'2026'/'01'/'01'
     d.mkdir(parents=True)
     with open(d/'rollout-2026-01-01T00-00-00-0198aaaa-0000-7000-8000-000000000001.jsonl', 'wb') as f:
         f.write(rec_line(meta))
