@@ -184,21 +184,27 @@ def repair_rollout(n):
     del recs[n//2:n//2+5]
     return best(lambda: codex.repair(recs, 's'), times=2)
 
-def _with_big_rollout(mb, f):
-    "`f` of a rollout's path, as `_with_big_session`"
-    import os, tempfile, gen
+def _with_big_file(mb, f, home, name, recs, head):
+    "`f` of the path of a session of `mb` megabytes: the records `head`, and then `recs` again and again; in a home of its own, which the variable `home` names"
+    import os, tempfile
     from pathlib import Path
     from llmsurgery.sess import rec_line
     with tempfile.TemporaryDirectory() as d:
-        os.environ['CODEX_HOME'] = d
-        p = Path(d)/'sessions'/'2026'/'01'/'01'/'rollout-2026-01-01T00-00-00-0198aaaa-0000-7000-8000-000000000001.jsonl'
+        os.environ[home] = d
+        p,block = Path(d)/name,b''.join(map(rec_line, recs))
         p.parent.mkdir(parents=True)
-        first,*recs = gen.thread(500)
-        block = b''.join(map(rec_line, recs))
         with open(p, 'wb') as o:
-            o.write(rec_line(first)+rec_line(dict(timestamp='2026-01-02T00:00:00.000Z', type='response_item', payload=dict(type='function_call_output', call_id='c', output='word '*80_000+'needle'))))
+            o.writelines(map(rec_line, head))
             while o.tell()<mb*1e6: o.write(block)
         return best(lambda: f(p), times=2)
+
+_long_text = 'word '*80_000+'needle'
+
+def _with_big_rollout(mb, f):
+    import gen
+    first,*recs = gen.thread(500)
+    line = dict(timestamp='2026-01-02T00:00:00.000Z', type='response_item', payload=dict(type='function_call_output', call_id='c', output=_long_text))
+    return _with_big_file(mb, f, 'CODEX_HOME', 'sessions/2026/01/01/rollout-2026-01-01T00-00-00-0198aaaa-0000-7000-8000-000000000001.jsonl', recs, [first, line])
 
 def list_rollouts(mb):
     from llmsurgery import oai
@@ -218,20 +224,9 @@ def _orjson_lines(p):
 def orjson_rollout(mb): return _with_big_rollout(mb, _orjson_lines)
 
 def _with_big_session(mb, f):
-    "`f` of a session's path, in a home of its own, whose size is `mb` megabytes, and one line of which has 400 kB"
-    import os, tempfile, gen
-    from pathlib import Path
-    from llmsurgery.sess import rec_line
-    with tempfile.TemporaryDirectory() as d:
-        os.environ['CLAUDE_CONFIG_DIR'] = d
-        p = Path(d)/'projects'/'bench'/'s.jsonl'
-        p.parent.mkdir(parents=True)
-        block = b''.join(map(rec_line, gen.session(500)))
-        line = rec_line(dict(type='user', uuid='u', sessionId='s', timestamp='2026-01-02T00:00:00.000Z', message=dict(role='user', content='word '*80_000+'needle')))
-        with open(p, 'wb') as o:
-            o.write(line)
-            while o.tell()<mb*1e6: o.write(block)
-        return best(lambda: f(p), times=2)
+    import gen
+    line = dict(type='user', uuid='u', sessionId='s', timestamp='2026-01-02T00:00:00.000Z', message=dict(role='user', content=_long_text))
+    return _with_big_file(mb, f, 'CLAUDE_CONFIG_DIR', 'projects/bench/s.jsonl', gen.session(500), [line])
 
 def list_sess(mb):
     from llmsurgery.ant import claude
