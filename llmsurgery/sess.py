@@ -235,18 +235,20 @@ def append_recs(
     stamp:tuple|None=None # `file_stamp` of when it was read; by default it may have changed
 ):
     "Add records at the end of a file; `ValueError`, and nothing is changed, where it is not what it was at `stamp`"
-    with sess_lock(path), open(path, 'r+b', buffering=0) as f:
+    with sess_lock(path), open(path, 'r+b', buffering=0, opener=lambda p,flags: os.open(p, flags|os.O_APPEND)) as f: # for the agent may append too, and takes no lock
         if stamp is not None: _check_stamp(path, stamp)
         size = os.fstat(f.fileno()).st_size
         data = (b'' if _last_byte(f, size)==b'\n' else b'\n') + b''.join(map(rec_line, recs))
-        f.seek(size)
+        start,n = size,0
         try:
-            if f.write(data)!=len(data): raise OSError(f'{path}: only a part could be written')
+            n = f.write(data)
+            start = f.tell()-n
+            if n!=len(data): raise OSError(f'{path}: only a part could be written')
             os.fsync(f.fileno())
-            f.seek(size)
-            if f.read(len(data))!=data: raise OSError(f'{path}: what was written does not read back')
+            f.seek(start)
+            if f.read(n)!=data: raise OSError(f'{path}: what was written does not read back')
         except BaseException:
-            f.truncate(size)
+            if os.fstat(f.fileno()).st_size==start+n: f.truncate(start) # nobody wrote after it
             raise
 
 # %% ../nbs/04a_sess.ipynb #1e9f452d

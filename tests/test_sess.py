@@ -3,6 +3,7 @@ import json, multiprocessing, os, stat, subprocess, sys, time
 from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
+from llmsurgery import sess
 from llmsurgery.sess import *
 from llmsurgery.ant import claude
 
@@ -148,3 +149,13 @@ print(int(re.search('VmHWM:(.*)kB', open('/proc/self/status').read())[1])/1024)'
     r = subprocess.run([sys.executable, '-c', code], env={**os.environ, 'CLAUDE_CONFIG_DIR':str(tmp_path)}, capture_output=True, text=True)
     assert not r.returncode, r.stderr
     assert float(r.stdout)<150
+
+def test_what_is_appended_meanwhile_by_somebody_without_the_lock_stays(tmp_path, monkeypatch):
+    p = write_recs(tmp_path/'a.jsonl', [dict(a=1)])
+    looked = sess._last_byte
+    def late(f, size):
+        with open(p, 'ab') as o: o.write(rec_line(dict(late='x'*100)))
+        return looked(f, size)
+    monkeypatch.setattr(sess, '_last_byte', late)
+    append_recs(p, [dict(a=2)])
+    assert read_recs(p)==[dict(a=1), dict(late='x'*100), dict(a=2)]
