@@ -74,6 +74,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                 'llmsurgery.ant._new_result': ('ant.html#_new_result', 'llmsurgery/ant.py'),
                                 'llmsurgery.ant._newest': ('ant.html#_newest', 'llmsurgery/ant.py'),
                                 'llmsurgery.ant._only_thinks': ('ant.html#_only_thinks', 'llmsurgery/ant.py'),
+                                'llmsurgery.ant._open_results': ('ant.html#_open_results', 'llmsurgery/ant.py'),
                                 'llmsurgery.ant._order_times': ('ant.html#_order_times', 'llmsurgery/ant.py'),
                                 'llmsurgery.ant._part_block': ('ant.html#_part_block', 'llmsurgery/ant.py'),
                                 'llmsurgery.ant._quoted': ('ant.html#_quoted', 'llmsurgery/ant.py'),

@@ -359,7 +359,8 @@ def with_content(self:Claude, rec:dict, parts:list)->dict:
     "The prompt with other parts; blocks that say the same stay"
     old = [(p, b) for p,b in zip(_rec_parts(rec), c)] if isinstance(c := _content(rec), list) else []
     if not old and len(parts)==1 and parts[0].type==_text: return _with_blocks(rec, parts[0].text)
-    return _with_blocks(rec, [b for p in parts if (b := first(b for q,b in old if q==p) or _part_block(p))])
+    new = [b for p in parts if (b := first(b for q,b in old if q==p) or _part_block(p))]
+    return _with_blocks(rec, new+[b for q,b in old if q is None]) # blocks that say nothing to us may say much to others
 
 @patch
 def with_response(self:Claude, rec:dict, response:str)->dict:
@@ -449,8 +450,9 @@ def _order_times(agent, outs):
         if not o.live or not isinstance(s, str): continue
         if s<t: o.rec = {**o.rec, 'timestamp':(s := t)}
         t = s
-    newest = max((s for o in outs if isinstance(s := o.rec.get('timestamp'), str)), default='')
-    if conv and conv[-1].rec.get('timestamp')!=newest: conv[-1].rec = {**conv[-1].rec, 'timestamp':later_iso(newest)}
+    def time(o): return s if isinstance(s := o.rec.get('timestamp'), str) else ''
+    left = max((time(o) for o in outs if not o.live), default=None)
+    if conv and (time(conv[-1])<t or left is not None and time(conv[-1])<=left): conv[-1].rec = {**conv[-1].rec, 'timestamp':later_iso(max(t, left or ''))}
 
 def _holds(agent, outs):
     "Whether the live conversation is all that is live in `outs`, in order and without gaps"
@@ -512,7 +514,8 @@ class _Mend:
         for i in live:
             if agent.kind(recs[i])=='result':
                 for c in _block_ids(self.recs[i], 'tool_result', 'tool_use_id'): self.where.setdefault(c, i)
-        self.shrink = sum(len(_images(recs[i])) for i in live)>_many
+        self.sent = set(live[max((n for n,i in enumerate(live) if agent.kind(recs[i])==_boundary), default=0):]) # what was before a compaction is not sent again
+        self.shrink = sum(len(_images(recs[i])) for i in self.sent)>_many
         self.pulled = set()
         for i in live: self.take(i)
         self.close()
@@ -615,7 +618,7 @@ def block(self:_Mend, i, b):
     if b.get('type')=='tool_use': b = self.call_block(i, b)
     elif b.get('type')=='tool_result': b = self.result_block(i, b)
     if b is None: return None
-    if (new := _with_images(b, lambda o: _refused_img(o, self.shrink)))==b: return b
+    if (new := _with_images(b, lambda o: _refused_img(o, self.shrink and i in self.sent)))==b: return b
     self.fault(i, 'picture that is refused', f'not of a type that is taken, or of more than {_large} pixels among more than {_many} pictures')
     return new
 
@@ -946,16 +949,26 @@ def save_sess(
     replace_recs(p, recs, stamp)
     return p
 
+def _open_results(recs):
+    "A message with a result for each call of the live conversation that has none, in a list; an empty one where there are none"
+    live = sess_thread(recs)
+    done = {c for r in live for c in _block_ids(r, 'tool_result', 'tool_use_id')}
+    ids = [c for r in live for c in _block_ids(r, 'tool_use', 'id') if c not in done]
+    return [Msg('tool', [Part(_result, no_result, dict(id=c, is_error=True)) for c in ids])] if ids else []
+
 def append_sess(
     ref:str|Path, # As for `resolve_session`
     msgs:list, # Canonical `Msg`s
     project:str|Path|None=None, # Only among the sessions of a project
     salt:str|None=None # Makes the ids the same each time
 )->list:
-    "The records that were added at the end of the live conversation; `ValueError`, and nothing is written, where the session grew in the meantime"
+    "The records that were added at the end of the live conversation, after results that say so for calls that were never answered; `ValueError`, and nothing is written, where it would not resume, or grew in the meantime"
     recs = load_sess(ref, project)
     last = (sess_thread(recs) or [Rec(sessionId=recs.path.stem, cwd=str(project or ''))])[-1]
-    new = msgs2recs(msgs, last, last.uuid, last.timestamp, salt)
+    time = max((t for r in recs if isinstance(t := r.get('timestamp'), str)), default=None) # what is newest is live
+    new = msgs2recs([*_open_results(recs), *msgs], last, last.uuid, time, salt and f'{salt} {last.uuid}')
+    known = {f[1:] for f in claude.problems(recs)}
+    if bad := [f for f in claude.problems([*recs, *new]) if f[1:] not in known]: raise ValueError(f'{recs.path}: not added, since it would not resume: ' + '; '.join(f'{f.kind} ({f.detail})' for f in bad[:5]))
     append_recs(recs.path, new, recs.stamp)
     return new
 

@@ -2,7 +2,7 @@
 import copy, os, random, subprocess, sys
 from pathlib import Path
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 from claude_resume import api_messages, blocks, is_conv, session
 from conftest import shared_files
 from llmsurgery.ant import *
@@ -224,6 +224,7 @@ def server(recs): return any('srvtoolu' in str(b) or b.get('type')=='new' for r 
 
 @settings(fuzz, max_examples=600)
 @given(st.lists(records, max_size=14))
+@example([dict(type='user', uuid='c', parentUuid='a', message=dict(content='hi')), dict(type='user', uuid='b', message=dict(content='')), dict(type='user', uuid='a', parentUuid='c'), dict(type='user', message=dict(content=''))]) # its end goes, and nothing else tells which branch is live
 def test_whatever_is_broken_can_be_repaired(recs):
     recs = [Rec(r) for r in recs if isinstance(r.get('type'), str)]
     fixed,did = claude.repair(recs, 's')
