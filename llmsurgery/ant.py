@@ -240,14 +240,35 @@ def _same(a, b): return a.get('type')==b.get('type') and _content(a)==_content(b
 def _content(r): return m.get('content') if isinstance(m := r.get('message'), dict) else m
 
 # %% ../nbs/05_ant.ipynb #ebec9775
-def _newest(g):
+def _newest(g, among):
     "Position of the newest record of a user or the model, -1 where there is none"
     def when(i): return (t if isinstance(t := g.recs[i].get('timestamp'), str) else '', i)
-    return max((i for i in g.chain if g.kinds[i] in conv_kinds), key=when, default=-1)
+    return max((i for i in among if g.kinds[i] in conv_kinds), key=when, default=-1)
+
+def _below(g, i):
+    "Positions of what descends from the record at `i`, itself first, each with that of its parent"
+    kids,res = defaultdict(list),{i:None}
+    for c in g.chain: kids[g.parent(c)[0]].append(c)
+    todo = [i]
+    for p in todo:
+        new = [c for c in kids[p] if c not in res]
+        res.update((c, p) for c in new)
+        todo += new
+    return res
+
+def _end(g):
+    "Position of the end of the branch with the newest record of a user or the model, which is older where a clock was set back; -1 where there is none"
+    i = _newest(g, g.chain)
+    if i<0 or not any(g.recs[c].get('parentUuid')==g.recs[i]['uuid'] for c in g.chain): return i
+    on,below = set(),_below(g, i)
+    if g.parent(i)[0] in below: return i # a circle has no end
+    for c,p in reversed(below.items()):
+        if c in on or g.kinds[c] in conv_kinds: on.add(p)
+    return _newest(g, (c for c in below if c not in on))
 
 def _walk(g, whole):
     "Positions of the live branch, from its end to its start, and those where the walk had to go on in file order, with the reason"
-    i,path,gaps,seen = _newest(g),[],[],set()
+    i,path,gaps,seen = _end(g),[],[],set()
     below = {c:b for b,c in zip([-1, *g.chain], g.chain)} # next one before it in the file that may not have been seen
     def before(i):
         j,way = below.get(i, -1),[i]
@@ -454,19 +475,27 @@ def _order_times(agent, outs):
     left = max((time(o) for o in outs if not o.live), default=None)
     if conv and (time(conv[-1])<t or left is not None and time(conv[-1])<=left): conv[-1].rec = {**conv[-1].rec, 'timestamp':later_iso(max(t, left or ''))}
 
+def _let_off(agent, outs):
+    "Let branches that were left, and hang at the end of what is live, be conversations of their own"
+    recs = [o.rec for o in outs]
+    g = _Graph(agent, recs)
+    end = max((i for i,o in enumerate(outs) if o.live and g.kinds[i] in conv_kinds), default=-1)
+    for c,p in _below(g, end).items() if end>=0 else ():
+        if not outs[c].live and outs[p].live: outs[c].rec = {**recs[c], 'parentUuid':None}
+
 def _holds(agent, outs):
-    "Whether the live conversation is all that is live in `outs`, in order and without gaps"
+    "Whether the live conversation is all that is live in `outs`, in order and without gaps, and its end the newest of all"
     recs = [o.rec for o in outs]
     g = _Graph(agent, recs)
     path,gaps = _walk(g, True)
     got = [i for i in _gathered(g, path) if g.kinds[i] in conv_kinds]
-    return not gaps and got==[i for i,o in enumerate(outs) if o.live and g.kinds[i] in conv_kinds]
+    return not gaps and (path or [-1])[0]==_newest(g, g.chain) and got==[i for i,o in enumerate(outs) if o.live and g.kinds[i] in conv_kinds]
 
 @patch
 def link(self:Claude, outs:list)->list:
     "The `Out`s of an edited session, hung together so that the conversation is what they say in order"
     _hang(self, outs)
-    for f in _chain_up,_order_times:
+    for f in _chain_up,_order_times,_let_off:
         if _holds(self, outs): break
         f(self, outs)
     by_call = {c:o.rec.get('uuid') for o in outs for c in _block_ids(o.rec, 'tool_use', 'id') if rec_role(o.rec)=='assistant'}
