@@ -41,7 +41,7 @@ def sess_file(
     project:str|Path='.' # Folder that Claude Code was started in
 )->Path:
     "The file of a session, which need not be there"
-    if not re.fullmatch(r'[\w-][\w.-]*', sid): raise ValueError(f'{sid!r} is no id of a session')
+    if not re.fullmatch(r'[\w-][\w.-]{,199}', sid): raise ValueError(f'{sid!r} is no id of a session')
     return sess_dir(project)/f'{sid}.jsonl'
 
 # %% ../nbs/05_ant.ipynb #bde7949f
@@ -62,14 +62,19 @@ def rec_txt(
     rec:dict # A record
 )->str:
     "The texts that a user or the model put into the record, joined by blank lines"
+    return '\n\n'.join(_texts(rec))
+
+def _texts(rec):
     c = m.get('content') if isinstance(m := rec.get('message'), dict) else None
-    if isinstance(c, str): return c
-    return '\n\n'.join(b['text'] for b in c if isinstance(b, dict) and b.get('type')=='text' and isinstance(b.get('text'), str)) if isinstance(c, list) else ''
+    if isinstance(c, str): return [c]
+    return [b['text'] for b in c if isinstance(b, dict) and b.get('type')=='text' and isinstance(b.get('text'), str)] if isinstance(c, list) else []
 
 def _user_kind(rec):
     if rec.get('isCompactSummary'): return 'recap'
-    s = rec_txt(rec)
-    if rec.get('isMeta') or _injected(s): return 'meta'
+    texts = _texts(rec)
+    said = [s for s in texts if not _injected(s)]
+    if rec.get('isMeta') or len(texts)>len(said)==0: return 'meta'
+    s = '\n\n'.join(said)
     if _command(s): return 'command'
     return 'interrupt' if _interrupt(s.strip()) else 'prompt'
 
@@ -182,7 +187,11 @@ class Claude(Agent):
         root = self.root()
         dirs = [sess_dir(project)] if project is not None else [d for d in root.iterdir() if d.is_dir() and not d.is_symlink()] if root.is_dir() else []
         return [p for d in dirs for p in d.glob('*.jsonl')]
-    def new_path(self, sid, project): return sess_file(sid, project or '.')
+    def new_path(self, sid, project, old=None):
+        "Beside the `old` session: a project's folder may have been moved"
+        p = sess_file(sid, project or '.')
+        return old.with_name(p.name) if old else p
+    def folder(self, recs, path): return first(d for d in dict.fromkeys(self.project(r) for r in recs) if d and sess_dir(d)==Path(path).parent)
     def resume(self, sid, project): return (f'cd {_quoted(project)} && ' if project else '')+f'claude --resume {_quoted(sid)}'
 
     def is_rec(self, o): return isinstance(o.get('type'), str) and any(k in o for k in ('uuid', 'sessionId', 'leafUuid', 'messageId', 'snapshot'))
@@ -197,7 +206,7 @@ class Claude(Agent):
     def response(self, rec): return i if isinstance(m := rec.get('message'), dict) and isinstance(i := m.get('id'), str) else None
     def usage(self, rec): return u if isinstance(m := rec.get('message'), dict) and isinstance(u := m.get('usage'), dict) else None
     def session(self, rec): return s if isinstance(s := rec.get('sessionId'), str) else None
-    def project(self, rec): return s if isinstance(s := rec.get('cwd'), str) else None
+    def project(self, rec): return as_path(rec.get('cwd'))
     def title(self, rec):
         for n,(typ,k) in enumerate([('summary', 'summary'), ('ai-title', 'aiTitle'), ('custom-title', 'customTitle')], 1):
             if rec.get('type')==typ and isinstance(rec.get(k), str): return n,rec[k]
@@ -438,6 +447,10 @@ def copied(self:Claude, recs:list, changed:list)->list:
 # %% ../nbs/05_ant.ipynb #6e74f3f2
 def _link_key(agent, rec): return 'logicalParentUuid' if agent.kind(rec)==_boundary and rec.get('parentUuid') is None else 'parentUuid'
 
+def _hung(agent, rec, to):
+    "The record with the parent `to`, to which a boundary goes back in a way of its own"
+    return {**rec, **(dict(parentUuid=None, logicalParentUuid=to) if agent.kind(rec)==_boundary else dict(parentUuid=to))}
+
 def _hang(agent, outs):
     "Give parents to what is new, and to what has lost its own"
     known,last,last_old,fresh = {u for o in outs if isinstance(u := o.rec.get('uuid'), str) and agent.kind(o.rec)!='sidechain'},None,None,False
@@ -447,7 +460,7 @@ def _hang(agent, outs):
         k = _link_key(agent, r)
         p = r.get(k)
         if o.new or k not in r or (p is not None and (not isinstance(p, str) or p not in known or p==u)) or (fresh and p==last_old):
-            o.rec = {**r, k:last}
+            o.rec = _hung(agent, r, last)
         fresh,last = o.new,u
         if not o.new: last_old = u
     return outs
@@ -458,7 +471,7 @@ def _chain_up(agent, outs):
     for o in outs:
         if not o.live or not isinstance(u := o.rec.get('uuid'), str): continue
         k = _link_key(agent, o.rec)
-        if o.rec.get(k)!=last or k not in o.rec: o.rec = {**o.rec, k:last}
+        if o.rec.get(k)!=last or k not in o.rec: o.rec = _hung(agent, o.rec, last)
         last = u
 
 # %% ../nbs/05_ant.ipynb #13a88817
@@ -632,10 +645,15 @@ def _refused_img(b, many):
     d = s.get('data')
     return s.get('media_type') not in ('image/png', 'image/jpeg', 'image/gif', 'image/webp') or not isinstance(d, str) or len(d)%4 or not _base64(d) or many and _large_img(b)
 
-def _with_images(b, refused):
-    "The block with a text in the place of pictures that are `refused`"
-    if b.get('type')=='image': return dict(type='text', text='[A picture was left out]') if refused(b) else b
-    return {**b, 'content':[_with_images(o, refused) if isinstance(o, dict) else o for o in b['content']]} if isinstance(b.get('content'), list) else b
+def _joined_img(b):
+    "The picture, without line breaks in its data"
+    s = b.get('source')
+    return {**b, 'source':{**s, 'data':''.join(d.split())}} if isinstance(s, dict) and isinstance(d := s.get('data'), str) and not _base64(d) else b
+
+def _with_images(b, many):
+    "The block with a text in the place of pictures that are refused, among `many` or not"
+    if b.get('type')=='image': return dict(type='text', text='[A picture was left out]') if _refused_img(new := _joined_img(b), many) else new
+    return {**b, 'content':[_with_images(o, many) if isinstance(o, dict) else o for o in b['content']]} if isinstance(b.get('content'), list) else b
 
 @patch
 def block(self:_Mend, i, b):
@@ -647,7 +665,7 @@ def block(self:_Mend, i, b):
     if b.get('type')=='tool_use': b = self.call_block(i, b)
     elif b.get('type')=='tool_result': b = self.result_block(i, b)
     if b is None: return None
-    if (new := _with_images(b, lambda o: _refused_img(o, self.shrink and i in self.sent)))==b: return b
+    if (new := _with_images(b, self.shrink and i in self.sent))==b: return b
     self.fault(i, 'picture that is refused', f'not of a type that is taken, or of more than {_large} pixels among more than {_many} pictures')
     return new
 
@@ -747,10 +765,11 @@ def repair(self:Claude, recs:list, salt:str|None=None)->tuple:
 @patch
 def _repaired(self:Claude, recs, salt):
     "The records, of which something is broken, put right"
-    recs = _with_uuids(recs, Ids(salt))
+    seed = '' if salt is None else md5(repr([r.get('uuid') for r in recs]).encode()).hexdigest() # what is repaired again needs other ids
+    recs = _with_uuids(recs, Ids(salt, seed))
     g = _Graph(self, recs)
     live = _gathered(g, _walk(g, True)[0])
-    mend = _Mend(self, recs, live, Ids(salt))
+    mend = _Mend(self, recs, live, Ids(salt, seed))
     outs,key,on = [],-1,set(live)
     kept = _without_idle(self, mend)
     for n,(i,r) in enumerate(kept):
@@ -758,7 +777,7 @@ def _repaired(self:Claude, recs, salt):
         outs.append(((key, 1, n), Out(r, new=i is None)))
     gone = on.union(g.copies)
     outs += [((i, 0, 0), Out(r, live=g.kinds[i] not in (*conv_kinds, 'sidechain'))) for i,r in enumerate(recs) if i not in gone]
-    res = [o.rec for o in _rooted(self, self.link(_fresh_uuids([o for _,o in sorted(outs, key=lambda o: o[0])], Ids(salt))))]
+    res = [o.rec for o in _rooted(self, self.link(_fresh_uuids([o for _,o in sorted(outs, key=lambda o: o[0])], Ids(salt, seed))))]
     if len(res)<len(recs) and not any(rec_role(r) for _,r in kept): res = self.repair(res, salt)[0] # nothing is left, so another branch is live now
     return res
 
@@ -840,7 +859,7 @@ def _side_chains(recs):
     res,of = [],{}
     for r in recs:
         if not r.get('isSidechain'): continue
-        chain = of.get(r.get('parentUuid'))
+        chain = of.get(p) if isinstance(p := r.get('parentUuid'), str) else None
         if chain is None: res.append(chain := [])
         if isinstance(u := r.get('uuid'), str): of[u] = chain
         chain.append(r)
@@ -929,11 +948,11 @@ def dlg2sess(
 def _bridged(recs, keep):
     "The records that `keep` gives something for, hung together where others are gone"
     res,to = [],{}
+    def now(p): return to.get(p, p) if isinstance(p, str) else p
     for r in recs:
-        p = r.get('parentUuid')
         new = keep(r)
-        if new is None: to[r.get('uuid')] = to.get(p, p)
-        else: res.append(new if p not in to else Rec({**new, 'parentUuid':to[p]}))
+        if new is not None: res.append(Rec({**new, **{k:now(r[k]) for k in ('parentUuid', 'logicalParentUuid') if k in r}}))
+        elif isinstance(u := r.get('uuid'), str): to[u] = now(r.get('parentUuid'))
     return res
 
 def strip_think(
@@ -995,7 +1014,7 @@ def append_sess(
     recs = load_sess(ref, project)
     last = (sess_thread(recs) or [Rec(sessionId=recs.path.stem, cwd=str(project or ''))])[-1]
     time = max((t for r in recs if isinstance(t := r.get('timestamp'), str)), default=None) # what is newest is live
-    new = msgs2recs([*_open_results(recs), *msgs], last, last.uuid, time, salt and f'{salt} {last.uuid}')
+    new = msgs2recs([*_open_results(recs), *msgs], last, last.uuid, time, None if salt is None else f'{salt} {last.uuid}')
     known = {f[1:] for f in claude.problems(recs)}
     if bad := [f for f in claude.problems([*recs, *new]) if f[1:] not in known]: raise ValueError(f'{recs.path}: not added, since it would not resume: ' + '; '.join(f'{f.kind} ({f.detail})' for f in bad[:5]))
     append_recs(recs.path, new, recs.stamp)
@@ -1006,8 +1025,9 @@ def name_sess(
     title:str, # What it is to be called
     project:str|Path|None=None # Only among the sessions of a project
 )->Path:
-    "The file of the session, which has the title now"
+    "The file of the session, which has the title now; `ValueError` where that is no text, or blank"
     p = resolve_session(ref, project)
+    if not isinstance(title, str) or not title.strip(): raise ValueError(f'{title!r} is no title')
     append_recs(p, [_title_rec(title, p.stem)])
     return p
 
@@ -1020,18 +1040,19 @@ def _upto(agent, recs, live, upto):
     "Position in `live` after the turn `upto`, a number or the id of its prompt"
     starts = [n for n,i in enumerate(live) if agent.kind(recs[i])=='prompt']
     if upto is None: return len(live)
-    if not isinstance(upto, int):
-        k = first(k for k,n in enumerate(starts) if str(recs[live[n]].get('uuid')).startswith(upto))
+    if isinstance(upto, str):
+        k = first(k for k,n in enumerate(starts) if upto and str(recs[live[n]].get('uuid')).startswith(upto))
         if k is None: raise ValueError(f'no prompt {upto!r} in the session')
         upto = k+1
-    if not 0<upto<=len(starts): raise ValueError(f'the session has {len(starts)} turns, not {upto}')
+    if type(upto) is not int or not 0<upto<=len(starts): raise ValueError(f'the session has {len(starts)} turns, not {upto!r}')
     return [*starts[1:], len(live)][upto-1]
 
 def _forked(recs, upto):
     "The records of the live conversation up to a turn, with those that ride along"
     live = claude.thread(recs)
     n = _upto(claude, recs, live, upto)
-    on,off = set(live[:n]),set(live)
+    calls = {c for i in live[:n] for c in _block_ids(recs[i], 'tool_use', 'id')}
+    on,off = {*live[:n], *(i for i in live[n:] if calls.intersection(_block_ids(recs[i], 'tool_result', 'tool_use_id')))},set(live)
     end = min(live[n:], default=len(recs))
     def rides(i, r): return i not in off and claude.kind(r) not in (*conv_kinds, *_fork_drops) and (i<end or not r.get('uuid'))
     return [r for i,r in enumerate(recs) if i in on or rides(i, r)]
@@ -1046,18 +1067,13 @@ def fork_sess(
     title:str|None=None, # What the fork is to be called
     salt:str|None=None # Makes its ids the same each time
 )->Path:
-    "The file of the new session, in the same project, which resumes; `ValueError` where there is no such turn"
+    "The file of the new session, in the same project, which resumes; `ValueError` where there is no such turn, or nothing to resume"
     recs = load_sess(ref, project)
     new = _forked(recs, upto)
     if drop_think: new = strip_think(new)
     if mx is not None: new = trunc_tools(new, mx)
     if title: new = [*new, _title_rec(title, '')]
-    return _save_beside(recs.path, new, salt)
-
-def _save_beside(path, recs, salt):
-    "The file of a new session in the folder of `path`"
-    sid = Ids(salt)('session')
-    return write_recs(path.with_name(f'{sid}.jsonl'), reid_recs(claude.repair(recs, salt)[0], sid, salt), os.stat(path).st_mode & 0o777)
+    return save_new(claude, new, None, salt, recs.path)
 
 def edit_sess(
     ref:str|Path, # As for `resolve_session`
@@ -1084,7 +1100,7 @@ def fix_sess(
     project:str|Path|None=None, # Only among the sessions of a project
     salt:str|None=None # Makes the ids of the copy the same each time
 )->tuple:
-    "The file of a repaired copy, and the `Fault`s that were put right; None and an empty list where nothing was wrong"
+    "The file of a repaired copy, and the `Fault`s that were put right; None and an empty list where nothing was wrong; `ValueError` where nothing in it can be resumed"
     recs = load_sess(ref, project)
     faults = _faults(recs)
-    return (_save_beside(recs.path, recs, salt),faults) if faults else (None,[])
+    return (save_new(claude, recs, None, salt, recs.path),faults) if faults else (None,[])

@@ -383,12 +383,12 @@ def sessions(
 def search(
     pattern:Annotated[str, typer.Argument(metavar='PATTERN', help='A regular expression; case does not count.')],
     project:_Project='',
-    since:Annotated[str, typer.Option('--since', metavar='TIME', help='Only what was said then or later: a date, or ISO 8601.')]='',
+    since:Annotated[str, typer.Option('--since', metavar='TIME', help='Only what was said then or later: a date, or ISO 8601; local time where it tells no zone.')]='',
     agent:_AgentOpt='',
 ):
     "Find what was said in agents' sessions: a line for each hit, with the session, the time and the surroundings. Exit code 1 where nothing is found."
-    from llmsurgery.sess import search_file, sess_files
-    a,con,found = _agents() and _agent(agent),_console(),False
+    from llmsurgery.sess import search_file, sess_files, utc_iso
+    a,con,found,since = _agents() and _agent(agent),_console(),False,utc_iso(since)
     for o in _tracked('searching', sess_files(project or None, a)):
         for h in search_file(*o, pattern, since=since):
             found = True
@@ -403,6 +403,10 @@ def _file_formats():
 
 def _check_format(fmt):
     if fmt not in _file_formats() and fmt not in _agents(): raise ValueError(f'no format is called {fmt!r}: there are {", ".join([*_agents(), *_file_formats()])}')
+
+def _mode_of(path):
+    "Permissions for a file made of the one at `path`: what others may not read there they may not read elsewhere"
+    return None if str(path)=='-' else os.stat(path).st_mode & 0o666
 
 def _new_file(p):
     "The path `p`, where no file is yet; `ValueError` where there is one"
@@ -419,18 +423,18 @@ def _tell_mended(agent, recs):
         if o.pos is not None: print(f"llmsurgery: mended: record {o.pos} {o.uuid or ''}: {o.kind}: {shown(str(o.detail))}", file=sys.stderr)
 
 def _session_dlg(fmt, ref, project):
-    "The dialog in a session; what is odd in its file is told on standard error"
+    "The dialog in a session, and its file; what is odd in that is told on standard error"
     from llmsurgery.sess import agent_dlg
     agent,p,recs = _load(ref, project, fmt)
     _tell_odd(p, recs)
-    return agent_dlg(agent, recs)
+    return agent_dlg(agent, recs),p
 
 def _any_dlg(ref, agent):
     "The dialog in a notebook, or where there is no such file, in a session of any agent"
     if ref=='-' or _nb_path(ref).exists(): return load_dialog(ref)
     try: a,_ = find_session(ref, agent=agent)
     except FileNotFoundError: raise FileNotFoundError(errno.ENOENT, 'neither a notebook nor a session', ref) from None
-    return _session_dlg(a.name, ref, '')
+    return _session_dlg(a.name, ref, '')[0]
 
 def _file_dlgs(fmt, ref, branches):
     "The dialogs in a file of conversations"
@@ -469,21 +473,22 @@ def from_(
     "Make notebooks of an agent's session, or of a file of conversations."
     _check_format(fmt)
     if agent and agent!=fmt: raise typer.BadParameter(f'--agent {agent} contradicts the format {fmt}')
-    dlgs = [_session_dlg(fmt, ref, project)] if fmt in _agents() else _file_dlgs(fmt, ref, branches)
+    if fmt in _agents():
+        d,source = _session_dlg(fmt, ref, project)
+        dlgs = [d]
+    else: dlgs,source = _file_dlgs(fmt, ref, branches),ref
     if output=='-':
         if len(dlgs)!=1: raise ValueError(f'{ref} holds {len(dlgs)} conversations, and standard output takes one')
         return print(write_ipynb(dlgs[0]), end='')
     for d,p in zip(dlgs, _new_paths([d.name for d in dlgs], output)):
-        write_ipynb(d, p)
+        write_atomic(p, write_ipynb(d).encode('utf-8', 'surrogatepass'), _mode_of(source))
         print(f'{shown(str(p))}: {len(d)} messages')
 
-def _resumable(agent, recs, where):
-    "Save a new session, and show its file and how to resume it"
+def _resumable(agent, recs, where, old=None):
+    "Save a new session, made of that in the file `old`, and show its file and how to resume it"
     from llmsurgery.sess import save_new
-    p = save_new(agent, recs, where)
-    print(f'{shown(str(p))}\n{agent.resume(agent.sid(p), where)}')
-
-def _project_of(agent, recs): return next((s for r in recs if (s := agent.project(r))), os.getcwd())
+    p = save_new(agent, recs, where, old=old)
+    print(f'{shown(str(p))}\n{shown(agent.resume(agent.sid(p), where))}')
 
 def _print_left(agent, d, out):
     "Say on `out` what a session of `agent` made of the dialog would not have"
@@ -502,24 +507,24 @@ def to(
     "Make a new session of a dialog that an agent resumes, or messages for a provider."
     from llmsurgery.hist import dlg2chat
     from llmsurgery.providers import chats2text
-    from llmsurgery.sess import dlg_sess
+    from llmsurgery.sess import as_path, dlg_sess
     _check_format(fmt)
     d,target = _any_dlg(file, agent),_agents().get(fmt)
     if not target:
         s = _named(file, chats2text, [(d.name, _named(file, dlg2chat, d))], fmt)
         return print(s, end='') if output=='-' else write_atomic(_new_file(output), s.encode('utf-8', 'surrogatepass'))
     if dry_run: return _print_left(target, d, sys.stdout)
-    info = d.meta.get('sess')
-    where = str(Path(project or (info.get('project') if isinstance(info, dict) else None) or '.').expanduser().resolve())
-    recs = _named(file, dlg_sess, target, d, None, where)
+    info = o if isinstance(o := d.meta.get('sess'), dict) else {}
+    where = str(Path(project or as_path(info.get('project')) or '.').expanduser().resolve())
+    recs = _named(file, dlg_sess, target, d, None, None if info.get('agent')==target.name and not project else where)
     _print_left(target, d, sys.stderr)
     _tell_mended(target, recs)
     _resumable(target, recs, where)
 
 # %% ../nbs/99_cli.ipynb #2c6bfc1d
 def _first_turns(dlg, n):
-    "`dlg` without what follows its first `n` prompts; `ValueError` where it has fewer"
-    at = [i for i,m in enumerate(dlg) if m.msg_type==sprompt]
+    "`dlg` without what follows its first `n` typed turns; `ValueError` where it has fewer"
+    at = [i for i,m in enumerate(dlg) if m.msg_type==sprompt and not m.meta.get('rec_kind')]
     if not 1<=n<=len(at): raise ValueError(f'there is no turn {n}: the session has {len(at)}')
     if n<len(at): dlg.messages = dlg.messages[:at[n]]
     return dlg
@@ -535,10 +540,10 @@ def fork(
     from llmsurgery.sess import agent_dlg, dlg_recs
     a,p,recs = _load(ref, project, agent)
     _tell_odd(p, recs)
-    where = _project_of(a, recs)
+    where = a.folder(recs, p)
     if turns: recs = dlg_recs(a, _named(p, _first_turns, agent_dlg(a, recs), turns))
     _tell_mended(a, recs)
-    _resumable(a, recs, where)
+    _resumable(a, recs, where, p)
 
 @app.command(epilog='Example: llmsurgery doctor last --fix')
 def doctor(
@@ -553,7 +558,7 @@ def doctor(
     bad = [f'line {o.line}: {o.kind}: {o.detail}' for o in recs.odd] + [f'record {o.pos} {o.uuid or ""}: {o.kind}: {o.detail}' for o in a.problems(recs)]
     for s in bad: _print_line(con, Text.assemble(f'{name}: ', (shown(s), 'red')))
     if not bad: return _print_line(con, Text.assemble(f'{name}: ', ('fine', 'green'), f', {len(recs)} records'))
-    if fix: _resumable(a, recs, _project_of(a, recs))
+    if fix: _resumable(a, recs, a.folder(recs, p), p)
     raise typer.Exit(1)
 
 # %% ../nbs/99_cli.ipynb #d6145471

@@ -573,12 +573,13 @@ def _rewritten(dlg, msgs):
 # %% ../nbs/01_ipynb.ipynb #091b6804
 def write_atomic(
     path:str|Path, # File to write; through a symbolic link, the file that it leads to
-    data:bytes # Its new contents
+    data:bytes, # Its new contents
+    mode:int|None=None # Permissions of a new file; those that the system gives where None
 ):
     "Write a file as a whole or not at all; on an error the old file is as it was and no other is left"
     path = Path(path).resolve()
     tmp = path.with_name(f'.{token_hex(6)}.tmp') # not from `random`, which is the user's to seed
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    if path.exists(): mode = stat.S_IMODE(path.stat().st_mode)
     try:
         with open(tmp, 'xb') as f:
             if mode is not None: os.chmod(tmp, mode)

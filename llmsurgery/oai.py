@@ -367,7 +367,7 @@ class Codex(Agent):
         return [p for p in res if not p.is_symlink() and (d := _folder_of(self, p)) and os.path.realpath(d)==want]
     def holds(self, path): return path.suffix=='.jsonl' and any(self.root()/d in Path(os.path.abspath(path)).parents for d in ('sessions', 'archived_sessions'))
     def sid(self, path): return m[1] if (m := _rollout(path.stem)) else path.stem
-    def new_path(self, sid, project):
+    def new_path(self, sid, project, old=None):
         "The file of the thread, where there is one: then it is not new"
         if not _sid_ok(sid): raise ValueError(f'{sid!r} is no id of a session')
         if p := first(p for p in self.files() if self.sid(p)==sid): return p
@@ -489,8 +489,8 @@ def session(self:Codex, rec:dict)->str|None:
 @patch
 def project(self:Codex, rec:dict)->str|None:
     "The folder that Codex worked in; in a bare record of 2025, as it told the model"
-    if rec.get('type') in ('session_meta', 'turn_context'): return s if isinstance(s := _payload(rec).get('cwd'), str) and s else None
-    return m[1].strip() if 'payload' not in rec and _is_user(_item(rec)) and (m := _told_cwd(''.join(_texts_of(rec)))) else None
+    if rec.get('type') in ('session_meta', 'turn_context'): return as_path(_payload(rec).get('cwd'))
+    return as_path(m[1].strip()) if 'payload' not in rec and _is_user(_item(rec)) and (m := _told_cwd(''.join(_texts_of(rec)))) else None
 
 @patch
 def title(self:Codex, rec:dict)->tuple|None:

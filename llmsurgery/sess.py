@@ -4,13 +4,13 @@
 
 # %% auto #0
 __all__ = ['conv_kinds', 'agents', 'no_result', 'Rec', 'Odd', 'iter_recs', 'file_stamp', 'Recs', 'read_recs', 'rec_line',
-           'sess_lock', 'write_recs', 'replace_recs', 'append_recs', 'Ids', 'now_iso', 'later_iso', 'centred',
-           'cut_strs', 'Agent', 'Fault', 'SessRow', 'sess_row', 'sess_files', 'list_sess', 'sess_title', 'find_sess',
-           'Hit', 'search_file', 'search_sess', 'agent_chat', 'fresh_call_ids', 'agent_dlg', 'drop_recs', 'Out',
-           'dlg_recs', 'dlg_sess', 'Left', 'cannot_cross', 'save_new', 'edit_file']
+           'sess_lock', 'write_recs', 'replace_recs', 'append_recs', 'Ids', 'now_iso', 'utc_iso', 'later_iso',
+           'centred', 'cut_strs', 'as_path', 'Agent', 'Fault', 'SessRow', 'sess_row', 'sess_files', 'list_sess',
+           'sess_title', 'find_sess', 'Hit', 'search_file', 'search_sess', 'agent_chat', 'fresh_call_ids', 'agent_dlg',
+           'drop_recs', 'Out', 'dlg_recs', 'dlg_sess', 'Left', 'cannot_cross', 'save_new', 'edit_file']
 
 # %% ../nbs/04a_sess.ipynb #9db4913f
-import json, os, re, shutil, time
+import errno, json, os, re, shutil, time
 from base64 import b64encode
 from collections import Counter, defaultdict
 from contextlib import contextmanager
@@ -188,6 +188,7 @@ def write_recs(
     with sess_lock(path):
         tmp = _write_tmp(path, list(map(rec_line, recs)), mode)
         try: os.link(tmp, path)
+        except FileExistsError: raise FileExistsError(errno.EEXIST, 'there is such a session already', str(path)) from None
         finally: tmp.unlink()
     return path
 
@@ -253,20 +254,28 @@ def append_recs(
 
 # %% ../nbs/04a_sess.ipynb #1e9f452d
 class Ids:
-    "Each call gives a fresh UUID; those of the same `salt` are the same each time"
+    "Each call gives a fresh UUID; those of the same `salt` and `seeds` are the same each time"
     def __init__(self,
-        salt:str|None=None # Any text; random ids where None
-    ): self.salt,self.n = salt,0
+        salt:str|None=None, # Any text; random ids where None
+        *seeds # What else they depend on, such as the records that they are to be new among
+    ): self.salt,self.seeds,self.n = salt,seeds,0
 
     def __call__(self, *key):
         "The next UUID, or for a `key` one that depends on it alone"
         if self.salt is None: return ruuid4()
         if not key: self.n += 1
-        return str(UUID(md5(obj2jsb([self.salt, *(key or [self.n])])).hexdigest(), version=4))
+        return str(UUID(md5(obj2jsb([self.salt, *self.seeds, *(key or [self.n])])).hexdigest(), version=4))
 
 def now_iso()->str:
     "The time as agents write it: ISO 8601 in UTC, with milliseconds and `Z`"
     return datetime.now(timezone.utc).isoformat(timespec='milliseconds').replace('+00:00', 'Z')
+
+def utc_iso(
+    t:str # ISO 8601; local time where it tells no zone
+)->str:
+    "The time as agents write it, `''` where `t` is that; `ValueError` where it is no time"
+    try: return datetime.fromisoformat(t).astimezone(timezone.utc).isoformat(timespec='milliseconds').replace('+00:00', 'Z') if t else ''
+    except (ValueError, OverflowError): raise ValueError(f'{t!r} is no time: such as 2026-11-01, or 2026-11-01T09:30:00Z') from None
 
 def later_iso(
     t:str|None, # Such a time
@@ -307,6 +316,15 @@ def cut_strs(
 # %% ../nbs/04a_sess.ipynb #95a6f339
 conv_kinds = 'prompt', 'reply', 'result', 'recap', 'command', 'meta', 'interrupt'
 
+def as_path(
+    o # Any value in a record
+)->str|None:
+    "`o` where it can be a path, None where not"
+    if not isinstance(o, str) or not o or '\0' in o: return None
+    try: os.fsencode(o)
+    except UnicodeEncodeError: return None
+    return o
+
 class Agent:
     "What differs between agents; each is an instance of a class made from this one, in `agents`"
     name = '' # By which people call it
@@ -321,9 +339,12 @@ class Agent:
     def sid(self, path:Path)->str:
         "The id of the session in the file `path`"
         return path.stem
-    def new_path(self, sid:str, project:str|Path)->Path:
-        "Where a session of id `sid` about the folder `project` would be"
+    def new_path(self, sid:str, project:str|Path|None, old:Path|None=None)->Path:
+        "Where a session of id `sid` about the folder `project` would be, made of the one in the file `old` if that is given"
         return self.root()/f'{sid}.jsonl'
+    def folder(self, recs:list, path:Path)->str|None:
+        "The folder to resume the session in `path` in, whose records are `recs`; None where that cannot be told"
+        return first(s for r in recs if (s := self.project(r)))
     def resume(self, sid:str, project:str|Path)->str:
         "The shell command that resumes the session of id `sid` about the folder `project`"
         raise NotImplementedError
@@ -375,7 +396,7 @@ class Agent:
         "Id of the session that the record `rec` belongs to"
         return None
     def project(self, rec:dict)->str|None:
-        "Folder that the agent worked in, as the record `rec` tells it"
+        "Folder that the agent worked in, as the record `rec` tells it; None where that is no path"
         return None
     def title(self, rec:dict)->tuple|None:
         "Rank and text of a title that the record `rec` gives to its session; the highest rank counts, then the last"
@@ -495,8 +516,8 @@ def sess_files(
     project:str|Path|None=None, # Only those of a project
     agent:Agent|str|None=None # Only those of an agent, or of the agent of that name
 )->list:
-    "Pairs of `Agent` and path, the newest first; links are passed over"
-    res = [(a, p) for a in _agents(agent) for p in a.files(project) if not p.is_symlink()]
+    "Pairs of `Agent` and path, the newest first; what is no file, and links, are passed over"
+    res = [(a, p) for a in _agents(agent) for p in a.files(project) if p.is_file() and not p.is_symlink()]
     return sorted(res, key=lambda o: (-_mtime(o[1]), str(o[1])))
 
 def list_sess(
@@ -595,12 +616,20 @@ def _quick(pattern, case):
     low = b.lower()
     return lambda l: low in l.lower() or b'\\u' in l or (not l.isascii() and _kin(l))
 
+_escaped = re.compile(r'["\\\x00-\x1f]').search
+def _long_strs(o):
+    "The strings in a JSON value that are written otherwise there"
+    if isinstance(o, str): return [o] if _escaped(o) else []
+    return [s for v in (o.values() if isinstance(o, dict) else o if isinstance(o, list) else ()) for s in _long_strs(v)]
+
 def _texts(agent, rec):
-    "What a record says, text by text"
+    "What a record says, text by text; arguments as JSON, and those of their strings that are escaped in it as they are, too"
     for p in agent.parts(rec):
         if p is None: continue
         if p.text and not p.type.startswith('input_'): yield p.text
-        if p.type==PartType.tool_use: yield f"{p.data['name']} {obj2js(p.data['arguments'])}"
+        if p.type!=PartType.tool_use: continue
+        yield f"{p.data['name']} {obj2js(p.data['arguments'])}"
+        yield from _long_strs(p.data['arguments'])
     if t := agent.title(rec): yield t[1]
 
 def search_file(
@@ -608,13 +637,13 @@ def search_file(
     path:str|Path, # Its file
     pattern:str, # A regular expression
     case:bool=False, # Do capital letters matter?
-    since:str='', # Only records of this time, ISO 8601, or later
+    since:str='', # Only records of this time, ISO 8601, or later; local time where it tells no zone
     width:int=100 # Most characters of a preview
 ):
-    "A `Hit` for each record that says something that `pattern` matches, one after the other; `ValueError` where it is no regular expression"
+    "A `Hit` for each record that says something that `pattern` matches, one after the other; `ValueError` where it is no regular expression, or `since` no time"
     try: find = re.compile(pattern, 0 if case else re.I).search
     except re.error as e: raise ValueError(f'{pattern!r} is no regular expression: {e}') from None
-    path,may,own = Path(path),_quick(pattern, case),None
+    path,may,own,since = Path(path),_quick(pattern, case),None,utc_iso(since)
     with open(path, 'rb') as f:
         for n,r in iter_recs((l if may(l) else b'' for l in f), agent.is_rec, exact=False):
             t = agent.time(r)
@@ -632,13 +661,13 @@ def search_sess(
     pattern:str, # A regular expression
     project:str|Path|None=None, # Only sessions of a project
     agent:Agent|str|None=None, # Only those of an agent
-    since:str='', # Only records of this time, ISO 8601, or later
+    since:str='', # Only records of this time, ISO 8601, or later; local time where it tells no zone
     **kw # More for `search_file`
 ):
     "`Hit`s in all sessions one after the other, the newest session first; files that were not written to `since` then are not opened"
+    start = datetime.fromisoformat(t).timestamp()*1e9 if (t := utc_iso(since)) else 0
     for a,p in sess_files(project, agent):
-        if since and datetime.fromtimestamp(_mtime(p)/1e9, timezone.utc).isoformat()<since: continue
-        yield from search_file(a, p, pattern, since=since, **kw)
+        if _mtime(p)>=start: yield from search_file(a, p, pattern, since=since, **kw)
 
 # %% ../nbs/04a_sess.ipynb #18224525
 class _At(NamedTuple):
@@ -873,9 +902,10 @@ def _slot_msg(agent, slot, cls, taken):
     "The message for a slot"
     meta,rec,recs = _slot_meta(agent, slot, None)
     id = _msg_id(meta.get('uuid'), rec['pos'][0] if rec['pos'] else 0, taken)
-    if not slot.turn and slot.kind!='recap': return cls(obj2js(recs[0]), id=id, msg_type=sraw, meta={**meta, 'rec':rec})
-    v = _view(agent, recs)
-    m = cls(v.content, id=id, msg_type=sprompt if slot.turn else snote, output=v.reply, attachments=v.atts, meta={**meta, 'rec':{**rec, 'recs':[obj2js(r) for r in recs]}})
+    if not slot.turn and slot.kind!='recap': m = cls(obj2js(recs[0]), id=id, msg_type=sraw, meta={**meta, 'rec':rec})
+    else:
+        v = _view(agent, recs)
+        m = cls(v.content, id=id, msg_type=sprompt if slot.turn else snote, output=v.reply, attachments=v.atts, meta={**meta, 'rec':{**rec, 'recs':[obj2js(r) for r in recs]}})
     m.meta['rec']['digest'] = _says(m)
     return m
 
@@ -1219,7 +1249,7 @@ def add(self:_Writer, k, m):
     if m.msg_type==sraw and kind:
         if not o or not o['pos']: return
         rec = _raw_rec(m)
-        if (o['pos'][0], self.agent.uuid(rec)) not in self.seen: self.put(k, o['pos'][0], rec, kind not in _off)
+        if (o['pos'][0], self.agent.uuid(rec)) not in self.seen: self.put(k, o['pos'][0], rec, kind not in _off, _says(m)==o.get('digest'))
     elif (recs := self.turns.get(k)) and (o['pos'][0], self.agent.uuid(recs[0])) not in self.seen: self.turn(k, m, recs, o)
     elif m.msg_type==sprompt: self.new(k, self.end, 2, _new_turn(m))
     elif m.content.strip() or m.output: self.new(k, self.end, 2, [Msg('meta', self.agent.note_parts(m))])
@@ -1267,7 +1297,7 @@ def dlg_recs(
     salt:str|None=None # Makes the ids of new records the same each time
 )->list:
     "The records of a session that says what the dialog says; those of what was not edited to the letter; where something was edited, the session is repaired, and what that did is in `mended`. `ValueError` where a raw message is a record, and no JSON object any more"
-    w = _Writer(agent, dlg, Ids(salt))
+    w = _Writer(agent, dlg, Ids(salt, *([] if salt is None else [_digest(*[(m.content, m.ai_res) for m in dlg])])))
     with gc_paused():
         for k,m in enumerate(dlg): w.add(k, m)
         recs = [o.rec for o in w.outs()]
@@ -1279,6 +1309,8 @@ def _mended(recs, faults):
     return res
 
 # %% ../nbs/04a_sess.ipynb #aa9cefa5
+def _new_sid(agent, recs, salt): return Ids(salt)('session', *[s for r in recs if (s := agent.session(r))][:1])
+
 def dlg_sess(
     agent:Agent, # For whom to write
     dlg:Dialog, # A dialog made from one of its sessions and edited, or any other
@@ -1294,7 +1326,7 @@ def dlg_sess(
     cwd = str(Path(project or info.get('project') or '.').expanduser().resolve())
     if project is not None: recs = agent.moved(recs, cwd)
     recs,faults = agent.repair(recs, salt)
-    return _mended([Rec(r) for r in agent.reid(recs, sid or Ids(salt)('session'), salt, cwd)], [*mended, *faults])
+    return _mended([Rec(r) for r in agent.reid(recs, sid or _new_sid(agent, recs, salt), salt, cwd)], [*mended, *faults])
 
 # %% ../nbs/04a_sess.ipynb #a1b879af
 class Left(NamedTuple):
@@ -1305,9 +1337,11 @@ class Left(NamedTuple):
 
 def _left_of(src, rec, agent):
     "What is in a record that cannot cross from the agent `src` to `agent`"
-    for p in src.parts(rec) if src.kind(rec) in conv_kinds else ():
+    kind = src.kind(rec)
+    for p in src.parts(rec) if kind in conv_kinds else ():
         d = (p.data or {}) if p else {}
         if p is None: yield 'block without a common form'
+        elif kind=='result' and p.type!=PartType.tool_result: yield 'text or media beside a result'
         elif p.type==PartType.thinking: yield 'thought'
         elif d.get('server') and p.type==_use: yield 'call on a server'
         if d.get('is_error') and not agent.takes(p): yield 'mark of a failure'
@@ -1341,13 +1375,14 @@ def save_new(
     recs:list, # Its records
     project:str|Path|None, # Folder that it is about
     salt:str|None=None, # Makes its id, and those of the records, the same each time
-    mode:int=0o600 # The file's permissions
+    old:str|Path|None=None # File of the session that it is made of: it goes beside that, with the same permissions
 )->Path:
-    "Path of a new session with fresh ids, repaired so that it resumes; `FileExistsError` where there is one with its id"
-    sid = Ids(salt)('session')
-    path = agent.new_path(sid, project)
+    "Path of a new session with fresh ids, repaired so that it resumes; `FileExistsError` where there is one with its id, `ValueError` where nothing in it can be resumed"
+    sid,recs = _new_sid(agent, recs, salt),agent.repair(recs, salt)[0]
+    if not agent.thread(recs): raise ValueError(f"{old or 'the session'}: nothing in it can be resumed: it has no conversation of its own")
+    path = agent.new_path(sid, project, old and Path(old))
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return write_recs(path, agent.reid(agent.repair(recs, salt)[0], sid, salt, project and str(project)), mode)
+    return write_recs(path, agent.reid(recs, sid, salt, project and str(project)), os.stat(old).st_mode & 0o777 if old else 0o600)
 
 def edit_file(
     agent:Agent, # Whose session
@@ -1356,10 +1391,10 @@ def edit_file(
     back:bool=False, # Replace the session, rather than write a new one?
     salt:str|None=None # Makes new ids the same each time
 )->Path:
-    "Path of the edited session, a new one or the old one replaced, with a backup beside it; `ValueError`, and nothing is changed, where it grew in the meantime"
+    "Path of the edited session, a new one or the old one replaced, with a backup beside it, or left alone where nothing was changed; `ValueError`, and nothing is changed, where it grew in the meantime"
     recs = read_recs(path, agent.is_rec)
     dlg = agent_dlg(agent, recs)
     new = dlg_recs(agent, f(dlg) or dlg, salt)
-    if not back: return save_new(agent, new, first(s for r in recs if (s := agent.project(r))), salt, os.stat(path).st_mode & 0o777)
-    replace_recs(path, new, recs.stamp)
+    if not back: return save_new(agent, new, agent.folder(recs, Path(path)), salt, path)
+    if new!=recs: replace_recs(path, new, recs.stamp)
     return Path(path)
