@@ -203,6 +203,7 @@ class Claude(Agent):
         sub = rec.get('subtype') if typ=='system' else a.get('type') if typ=='attachment' and isinstance(a := rec.get('attachment'), dict) else None
         return f'{typ}:{sub}' if sub else str(typ)
     def parts(self, rec): return _rec_parts(rec)
+    def typed(self, rec): return '\n\n'.join(s for s in _texts(rec) if not _injected(s))
     def response(self, rec): return i if isinstance(m := rec.get('message'), dict) and isinstance(i := m.get('id'), str) else None
     def usage(self, rec): return u if isinstance(m := rec.get('message'), dict) and isinstance(u := m.get('usage'), dict) else None
     def session(self, rec): return s if isinstance(s := rec.get('sessionId'), str) else None
@@ -357,7 +358,7 @@ def conv_recs(
 def recs2chat(
     recs:list # Records of a session, or a part of them such as `sess_thread` gives
 )->list:
-    "Canonical `Msg`s of the live conversation: each response with all its calls, then all their results, failures marked; thoughts keep their signed block in `data`. A call that was never answered has a result that says so."
+    "Canonical `Msg`s of the live conversation, from its start: each response with all its calls, then all their results, failures marked; thoughts keep their signed block in `data`. A call that was never answered has a result that says so. What is after the last compaction is `recs2chat(sess_thread(recs))`."
     return agent_chat(_codec(recs), recs)
 
 # %% ../nbs/05_ant.ipynb #9ce633e0

@@ -371,6 +371,9 @@ class Agent:
     def parts(self, rec:dict)->list:
         "A `Part` for each block of the record `rec`, None for one that says nothing; results are without their calls' names"
         return []
+    def typed(self, rec:dict)->str:
+        "What was typed in the prompt `rec`"
+        return '\n\n'.join([p.text or '' for p in self.parts(rec) if p and p.type==PartType.text])
     def response(self, rec:dict)->str|None:
         "What the record `rec` shares with the others of one response of the model; where None, those in a row are one"
         return None
@@ -454,8 +457,6 @@ class Agent:
         "The records `recs` such that `problems` finds nothing in them, and what was done, as `Fault`s; new ids are the same each time for a `salt`"
         return recs,[]
 
-def _typed(agent, rec): return '\n\n'.join([p.text or '' for p in agent.parts(rec) if p and p.type==PartType.text])
-
 class _Turns:
     "Counts the typed turns among records that go by"
     def __init__(self, agent): self.agent,self.n,self.first = agent,0,''
@@ -463,7 +464,7 @@ class _Turns:
     def add(self, rec):
         if self.agent.kind(rec)!='prompt': return
         self.n += 1
-        if self.n==1: self.first = _typed(self.agent, rec)
+        if self.n==1: self.first = self.agent.typed(rec)
 
     def done(self): return self.n,self.first
 
