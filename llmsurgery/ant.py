@@ -239,12 +239,14 @@ class _Graph:
     def parent(self, i, whole=True):
         "Position of the parent, None at a start; and what is wrong, `''` where nothing is"
         r = self.recs[i]
-        p = r.get('parentUuid')
-        if p is None and self.kinds[i]==_boundary and whole: p = r.get('logicalParentUuid')
-        elif p is None and 'parentUuid' in r: return None,''
+        k = _link_key(self.kinds[i], r) if whole else 'parentUuid'
+        p = r.get(k)
+        if p is None and k in r: return None,''
         if p==r.get('uuid') and p is not None: return None,'own parent'
         if not isinstance(p, str) or not (at := self.at.get(p)): return None,'missing parent'
         return at[max(bisect_left(at, i)-1, 0)],''
+
+def _link_key(kind, rec): return 'logicalParentUuid' if kind==_boundary and rec.get('parentUuid') is None else 'parentUuid'
 
 def _same(a, b): return a.get('type')==b.get('type') and _content(a)==_content(b) and a.get('attachment')==b.get('attachment')
 def _content(r): return m.get('content') if isinstance(m := r.get('message'), dict) else m
@@ -446,8 +448,6 @@ def copied(self:Claude, recs:list, changed:list)->list:
     return [one(r) for r in recs] if now else recs
 
 # %% ../nbs/05_ant.ipynb #6e74f3f2
-def _link_key(agent, rec): return 'logicalParentUuid' if agent.kind(rec)==_boundary and rec.get('parentUuid') is None else 'parentUuid'
-
 def _hung(agent, rec, to):
     "The record with the parent `to`, to which a boundary goes back in a way of its own"
     return {**rec, **(dict(parentUuid=None, logicalParentUuid=to) if agent.kind(rec)==_boundary else dict(parentUuid=to))}
@@ -458,7 +458,7 @@ def _hang(agent, outs):
     for o in outs:
         r = o.rec
         if not o.live or not isinstance(u := r.get('uuid'), str): continue
-        k = _link_key(agent, r)
+        k = _link_key(agent.kind(r), r)
         p = r.get(k)
         if o.new or k not in r or (p is not None and (not isinstance(p, str) or p not in known or p==u)) or (fresh and p==last_old):
             o.rec = _hung(agent, r, last)
@@ -471,7 +471,7 @@ def _chain_up(agent, outs):
     last = None
     for o in outs:
         if not o.live or not isinstance(u := o.rec.get('uuid'), str): continue
-        k = _link_key(agent, o.rec)
+        k = _link_key(agent.kind(o.rec), o.rec)
         if o.rec.get(k)!=last or k not in o.rec: o.rec = _hung(agent, o.rec, last)
         last = u
 
@@ -802,7 +802,8 @@ def _rooted(agent, outs):
     known = {o.rec['uuid'] for o in own}
     for o in own:
         r = o.rec
-        if not o.live and (not isinstance(p := r.get('parentUuid'), str) or p not in known or p==r['uuid']): o.rec = {**r, 'parentUuid':None}
+        p = r.get(_link_key(agent.kind(r), r))
+        if not o.live and (not isinstance(p, str) or p not in known or p==r['uuid']): o.rec = _hung(agent, r, None)
     return outs
 
 # %% ../nbs/05_ant.ipynb #cda61325
