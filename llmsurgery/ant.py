@@ -634,7 +634,13 @@ no_words = 'It failed and said nothing.'
 def _misplaced(typ, role):
     "Whether a block of that type is the other one's to send"
     if role=='assistant': return typ in ('tool_result', 'image', 'document')
-    return typ in ('thinking', 'redacted_thinking', 'tool_use', 'server_tool_use') or isinstance(typ, str) and typ.endswith('_tool_result')
+    return typ in ('thinking', 'redacted_thinking', 'tool_use', 'server_tool_use') or typ.endswith('_tool_result')
+_good_type = re.compile('[a-z][a-z0-9_]*').fullmatch
+def _well_formed(b):
+    "Whether the block has a type, and of some types what they ask for"
+    if not isinstance(typ := b.get('type'), str) or not _good_type(typ): return False
+    if typ=='thinking': return isinstance(b.get('thinking', ''), str)
+    return isinstance(b.get('data'), str) and bool(b['data'].strip()) if typ=='redacted_thinking' else typ!='document' or isinstance(b.get('source'), dict)
 _good_name = re.compile('[a-zA-Z0-9_-]{1,64}').fullmatch
 _base64 = re.compile('[A-Za-z0-9+/]+={0,2}').fullmatch
 
@@ -660,7 +666,8 @@ def _with_images(b, many):
 def block(self:_Mend, i, b):
     "The block as it may stay, None where it may not"
     if not isinstance(b, dict): return self.fault(i, 'no content', f'a block is {type(b).__name__}')
-    if _misplaced(b.get('type'), self.recs[i]['type']): return self.fault(i, 'block in a wrong place', f"{b['type']} in a record of type {self.recs[i]['type']}")
+    if not _well_formed(b): return self.fault(i, 'block of a wrong form', obj2js(b)[:80])
+    if _misplaced(b['type'], self.recs[i]['type']): return self.fault(i, 'block in a wrong place', f"{b['type']} in a record of type {self.recs[i]['type']}")
     if b.get('type')=='text' and not (isinstance(b.get('text'), str) and b['text'].strip()): return self.fault(i, 'empty text', 'a block without text')
     if b.get('type')=='thinking' and not (isinstance(b.get('signature'), str) and b['signature'].strip()): return self.fault(i, 'thought without signature', 'it is refused')
     if b.get('type')=='tool_use': b = self.call_block(i, b)
@@ -694,7 +701,7 @@ def result_block(self:_Mend, i, b):
     if c not in self.open: return self.fault(i, 'result without call', f'nothing before it called {c!r}')
     if not _good_id(c): b = {**b, 'tool_use_id':_tool_id(c)}
     got = b.get('content')
-    new = [o for o in got if isinstance(o, dict) and not (o.get('type')=='text' and not (isinstance(o.get('text'), str) and o['text'].strip()))] if isinstance(got, list) else got
+    new = [o for o in got if isinstance(o, dict) and _well_formed(o) and not (o['type']=='text' and not (isinstance(o.get('text'), str) and o['text'].strip()))] if isinstance(got, list) else got
     if not isinstance(got, (str, list, type(None))): new = obj2js(got)
     if b.get('is_error') and not new: new = no_words
     if new==got: return b

@@ -275,6 +275,7 @@ def _edited_call(item, name, args):
     if 'codex' in old:
         was = parse_exec(item['input'])[1]
         return {**item, 'input':exec_input(name, was if same else args if isinstance(was, dict) or list(args)!=['input'] else args['input'], item['input'])}
+    if name!=old['name'] and 'name' not in item: return dict(codex_call(name, args, _call_of(item))) # its type names its tool
     res = {**item, 'name':name} if 'name' in item else dict(item)
     if same: return res
     if typ=='function_call': return {**res, 'arguments':obj2js(args)}
@@ -850,15 +851,26 @@ def checked(self:_Mend, i, item):
     typ = item['type']
     if typ=='message': return self.message(i, item)
     if typ in _answered: return self.call(i, item)
+    if typ=='reasoning' and not _well_thought(item): return self.fault(i, 'reasoning of a wrong form', obj2js(dict(item))[:80])
     return self.output(i, item) if typ.endswith('_output') else item
+
+def _well_thought(item):
+    "Whether reasoning has the fields that are asked for"
+    def opt(k, t): return item.get(k) is None or isinstance(item[k], t)
+    return opt('id', str) and opt('encrypted_content', str) and opt('content', list) and isinstance(s := item.get('summary'), list) and all(isinstance(o, dict) and isinstance(o.get('text'), str) for o in s)
 
 _answered = 'function_call', 'custom_tool_call', 'local_shell_call', 'tool_search_call'
 _pieces = frozenset(('input_text', 'output_text', 'input_image', 'input_audio', 'refusal', 'encrypted_content'))
 
+def _well_put(b):
+    "Whether the piece of content has a type that is taken, and what that asks for"
+    if not isinstance(b, dict) or not isinstance(b.get('type'), str) or b['type'] not in _pieces: return False
+    return ('text' not in b['type'] or isinstance(b.get('text'), str)) and (b['type']!='input_image' or isinstance(b.get('image_url', b.get('file_id')), str)) and (b['type']!='encrypted_content' or isinstance(b.get('encrypted_content'), str))
+
 @patch
 def message(self:_Mend, i, item):
     "The message as it may stay"
-    blocks = [b for b in _contents(item) if isinstance(b, dict) and isinstance(b.get('type'), str) and b['type'] in _pieces and ('text' not in b['type'] or isinstance(b.get('text', b.get('encrypted_content')), str))]
+    blocks = [b for b in _contents(item) if _well_put(b)]
     if not blocks or not isinstance(item.get('role'), str): return self.fault(i, 'no content', f"of a message of role {item.get('role')!r}")
     if blocks==item.get('content'): return item
     self.fault(i, 'content of a wrong form', obj2js(item.get('content'))[:80])
@@ -894,7 +906,7 @@ def output(self:_Mend, i, item):
     del self.open[c]
     want = dict(self.agent._output_item(self.calls[c], _item_parts(item)[0] or Part(_result, '', dict(id=c))))
     good = item.get('output') if 'output' in want else item.get('tools')
-    if item['type']==want['type'] and (isinstance(good, list) or ('output' in want and isinstance(good, (str, dict)))): return item
+    if item['type']==want['type'] and (isinstance(good, list) and ('tools' in want or all(map(_well_put, good))) or ('output' in want and isinstance(good, (str, dict)))): return item
     self.fault(i, 'output of a wrong form', f'of the call {c!r}')
     return want
 
