@@ -101,6 +101,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                 'llmsurgery.ant._user_kind': ('ant.html#_user_kind', 'llmsurgery/ant.py'),
                                 'llmsurgery.ant._walk': ('ant.html#_walk', 'llmsurgery/ant.py'),
                                 'llmsurgery.ant._well_formed': ('ant.html#_well_formed', 'llmsurgery/ant.py'),
+                                'llmsurgery.ant._when': ('ant.html#_when', 'llmsurgery/ant.py'),
                                 'llmsurgery.ant._with_blocks': ('ant.html#_with_blocks', 'llmsurgery/ant.py'),
                                 'llmsurgery.ant._with_call_ids': ('ant.html#_with_call_ids', 'llmsurgery/ant.py'),
                                 'llmsurgery.ant._with_images': ('ant.html#_with_images', 'llmsurgery/ant.py'),

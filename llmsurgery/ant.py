@@ -252,10 +252,14 @@ def _same(a, b): return a.get('type')==b.get('type') and _content(a)==_content(b
 def _content(r): return m.get('content') if isinstance(m := r.get('message'), dict) else m
 
 # %% ../nbs/05_ant.ipynb #ebec9775
+_is_time = re.compile(r'\d{4}-\d\d-\d\dT\d\d:').match
+def _when(rec):
+    "When the record was written, `''` where it does not tell"
+    return t if isinstance(t := rec.get('timestamp'), str) and _is_time(t) else ''
+
 def _newest(g, among):
     "Position of the newest record of a user or the model, -1 where there is none"
-    def when(i): return (t if isinstance(t := g.recs[i].get('timestamp'), str) else '', i)
-    return max((i for i in among if g.kinds[i] in conv_kinds), key=when, default=-1)
+    return max((i for i in among if g.kinds[i] in conv_kinds), key=lambda i: (_when(g.recs[i]), i), default=-1)
 
 def _below(g, i):
     "Positions of what descends from the record at `i`, itself first, each with that of its parent"
@@ -443,7 +447,7 @@ def copied(self:Claude, recs:list, changed:list)->list:
     said = {rec_txt(r) for r in recs if self.kind(r)=='prompt'}
     now = {t:n and rec_txt(n) or '' for o,n in changed if self.kind(o)=='prompt' and (t := rec_txt(o)).strip() and t not in said}
     def one(r):
-        k = _echo_keys.get(r.get('type'))
+        k = _echo_keys.get(t) if isinstance(t := r.get('type'), str) else None
         return r if not (k and isinstance(r.get(k), str)) or (new := _copy_now(r[k], now)) is None else {**r, k:new}
     return [one(r) for r in recs] if now else recs
 
@@ -481,13 +485,11 @@ def _order_times(agent, outs):
     t,conv = '',[]
     for o in outs:
         if o.live and agent.kind(o.rec) in conv_kinds: conv.append(o)
-        s = o.rec.get('timestamp')
-        if not o.live or not isinstance(s, str): continue
+        if not o.live or not (s := _when(o.rec)): continue
         if s<t: o.rec = {**o.rec, 'timestamp':(s := t)}
         t = s
-    def time(o): return s if isinstance(s := o.rec.get('timestamp'), str) else ''
-    left = max((time(o) for o in outs if not o.live), default=None)
-    if conv and (time(conv[-1])<t or left is not None and time(conv[-1])<=left): conv[-1].rec = {**conv[-1].rec, 'timestamp':later_iso(max(t, left or ''))}
+    left = max((_when(o.rec) for o in outs if not o.live), default=None)
+    if conv and ((s := _when(conv[-1].rec))<t or left is not None and s<=left): conv[-1].rec = {**conv[-1].rec, 'timestamp':later_iso(max(t, left or ''))}
 
 def _let_off(agent, outs):
     "Let branches that were left, and hang at the end of what is live, be conversations of their own"
@@ -1022,7 +1024,7 @@ def append_sess(
     "The records that were added at the end of the live conversation, after results that say so for calls that were never answered; `ValueError`, and nothing is written, where it would not resume, or grew in the meantime"
     recs = load_sess(ref, project)
     last = (sess_thread(recs) or [Rec(sessionId=recs.path.stem, cwd=str(project or ''))])[-1]
-    time = max((t for r in recs if isinstance(t := r.get('timestamp'), str)), default=None) # what is newest is live
+    time = max(map(_when, recs), default='') # what is newest is live
     new = msgs2recs([*_open_results(recs), *msgs], last, last.uuid, time, None if salt is None else f'{salt} {last.uuid}')
     known = {f[1:] for f in claude.problems(recs)}
     if bad := [f for f in claude.problems([*recs, *new]) if f[1:] not in known]: raise ValueError(f'{recs.path}: not added, since it would not resume: ' + '; '.join(f'{f.kind} ({f.detail})' for f in bad[:5]))

@@ -442,8 +442,7 @@ def _with_recap(rec, text):
     "The record of a compaction, whose texts say `text`"
     p = rec['payload']
     if isinstance(p.get('message'), str) and p['message'].strip(): return {**rec, 'payload':{**p, 'message':text}}
-    left,rest = _edit_run([s.strip() for s in _recap(rec)], text)
-    left = iter([*left[:-1], '\n\n'.join(s for s in (left[-1], rest) if s)])
+    left = iter(_edit_run([s.strip() for s in _recap(rec)], text))
     def block(b): return (b if b['text'].strip()==s else {**b, 'text':s} if s else None) if isinstance(b, dict) and isinstance(b.get('text'), str) and b['text'].strip() and ((s := next(left)) or True) else b
     def item(o): return {**o, 'content':[n for b in o['content'] if (n := block(b))]} if isinstance(o, dict) and o.get('type')=='message' and isinstance(o.get('content'), list) else o
     new = [item(o) for o in p['replacement_history']]
@@ -668,7 +667,7 @@ def follow(self:Codex, olds:list, news:list)->list:
         elif n and prompt and _shown(o) is not None:
             n,prompt = prompt[0] and {**n, 'payload':{**n['payload'], **{k:v for k,v in _user_event(prompt[0]).items() if k in ('message', 'images')}}},()
         elif n and self.echoes(o):
-            c = o['payload'].get('call_id')
+            c = i if isinstance(i := o['payload'].get('call_id'), str) else None
             n = None if c in ids or (c is not None and open_ and c not in known) else _followed(n, now)
         res.append(n)
     return res

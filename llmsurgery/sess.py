@@ -281,10 +281,10 @@ def later_iso(
     t:str|None, # Such a time
     ms:int=1 # How much later, in milliseconds
 )->str:
-    "The time `ms` later; the present where `t` is no time"
-    try: d = datetime.fromisoformat(t)
-    except (TypeError, ValueError): return now_iso()
-    return (d.astimezone(timezone.utc)+timedelta(milliseconds=ms)).isoformat(timespec='milliseconds').replace('+00:00', 'Z')
+    "The time `ms` later; the present where `t` is no time, or there is none after it"
+    try: d = datetime.fromisoformat(t).astimezone(timezone.utc)+timedelta(milliseconds=ms)
+    except (TypeError, ValueError, OverflowError): return now_iso()
+    return d.isoformat(timespec='milliseconds').replace('+00:00', 'Z')
 
 # %% ../nbs/04a_sess.ipynb #1fe33027
 _space = re.compile(r'\s+')
@@ -1018,15 +1018,17 @@ def _matched_units(old, new):
 
 # %% ../nbs/04a_sess.ipynb #f7050030
 def _edit_run(texts, new):
-    "For each of the stripped `texts`, which were joined by blank lines, what is left of it in `new`: text, or None; and text for which none is left"
+    "For each of the stripped `texts`, which were joined by blank lines, what it is to say for all to say `new`: text, or None"
     res,a,b = [None]*len(texts),0,len(texts)
     while a<b and (new==texts[a] or new.startswith(texts[a]+'\n\n')):
         res[a],new,a = texts[a],new[len(texts[a]):].strip(),a+1
     while b>a and (new==texts[b-1] or new.endswith('\n\n'+texts[b-1])):
         b -= 1
         res[b],new = texts[b],new[:len(new)-len(texts[b])].strip()
-    if new and a<b: res[a],new = new,''
-    return res,new
+    if not new: return res
+    at = a if a<b else max(a-1, 0) # where none is left for what is new, it goes to the one before
+    res[at] = '\n\n'.join(s for s in ((res[at], new) if a else (new, res[at])) if s)
+    return res
 
 # %% ../nbs/04a_sess.ipynb #35e5325c
 def _unit_msgs(units, known={}):
@@ -1046,7 +1048,7 @@ def _unit_msgs(units, known={}):
 
 class _Edit:
     "What is to become of the records of a turn"
-    def __init__(self, agent, v): self.agent,self.v,self.parts,self.new,self.touched,self.split = agent,v,defaultdict(dict),[],{},{}
+    def __init__(self, agent, v): self.agent,self.v,self.parts,self.new,self.touched,self.splits = agent,v,defaultdict(dict),[],{},defaultdict(set)
 
     def put(self, at, part, resp=None):
         "Put `part` in the place of another; None takes it out"
@@ -1063,12 +1065,8 @@ class _Edit:
 @patch
 def edit_text(self:_Edit, src, text):
     "Let the texts of `src` say `text`"
-    left,rest = _edit_run([a.val.text.strip() for a in src.ats], text)
-    for a,t in zip(src.ats, left):
-        if t!=a.val.text.strip(): self.put(a, t and Part(a.val.type, t, a.val.data), src.resp)
-    if rest:
-        self.touched[id(src.last)] = src.last
-        self.new.append((src.ats[-1].rec, 1, _unit_msgs([_Unit(rest)])))
+    for a,t in zip(src.ats, _edit_run([a.val.text.strip() for a in src.ats], text)):
+        if t!=a.val.text.strip(): self.put(a, t and Part(a.val.type, t, a.val.data), first(r for r in self.v.resps if any(o is a for o in r.ats)))
 
 @patch
 def edit_call(self:_Edit, src, old, new):
@@ -1088,7 +1086,7 @@ def insert(self:_Edit, units, before, after):
     at = before.ats[0].rec
     if after and after.last is before.resp:
         self.touched[id(before.resp)] = before.resp
-        self.split[id(before.resp)] = at
+        self.splits[id(before.resp)].add(at)
     else: at = before.resp.pos
     self.new.append((at, -1, _unit_msgs(units)))
 
@@ -1204,7 +1202,7 @@ def turn(self:_Writer, k, m, olds, o):
         for a in r.ats:
             if a.val.type==PartType.thinking: edit.put(a, None)
     for r in v.resps:
-        if id(r) in edit.split: self.split(recs, r, edit.split[id(r)])
+        for at in sorted(edit.splits[id(r)]): self.split(recs, r, at)
     recs = [self.agent.with_parts(r, edit.parts[i]) if r is not None and i in edit.parts else r for i,r in enumerate(recs)]
     for i,r in enumerate(self.agent.follow(list(olds), recs)):
         if r is not olds[i]: self.changed.append((olds[i], r))
