@@ -127,7 +127,7 @@ def check_edited(agent, recs, seed, n=1):
     did = [edited(d, rng) for _ in range(n)]
     new = dlg_sess(agent, d, salt='s')
     assert agent.problems(new)==[] and refused(agent, new)==[], did
-    if 'drop call' in did and any(m.meta.get('rec_kind')=='meta' for m in d): return # what a call had injected opens a turn of its own then
+    if {'drop call', 'empty'} & set(did) and any(m.meta.get('rec_kind')=='meta' for m in d): return # what is injected opens a turn where a call that had it injected is gone, and none where its reply is
     want,got = said(d),said(agent_dlg(agent, new))
     assert [o[0] for o in got]==[o[0] for o in want], did
     for a,b in zip(got, want): assert a[1]==b[1] or not (a[1] and b[1]), did
@@ -138,8 +138,8 @@ def check_edited(agent, recs, seed, n=1):
 def test_edits(agent, seed): check_edited(agent, made(agent, 60, seed), seed)
 
 @every
-@pytest.mark.parametrize('seed,n', [*[(s, 5) for s in range(15)], (7389, 4)]) # the last puts two calls into one response
-def test_many_edits(agent, seed, n): check_edited(agent, made(agent, 80 if n==5 else 60, seed), seed, n)
+@pytest.mark.parametrize('seed', range(40))
+def test_many_edits(agent, seed): check_edited(agent, made(agent, 80, seed), seed, 5)
 
 @sample
 @pytest.mark.parametrize('seed', range(6))

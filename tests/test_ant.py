@@ -111,7 +111,7 @@ def an_edit(d, rng):
     "One random edit of the dialog"
     ms = [m for m in d if m.msg_type==sprompt]
     m = rng.choice(ms)
-    what = rng.choice(['content', 'text', 'arg', 'result', 'drop call', 'add call', 'drop turn', 'new turn', 'note', 'move', 'copy', 'drop raw', 'reply', 'empty'])
+    what = rng.choice(['content', 'text', 'arg', 'result', 'drop call', 'add call', 'drop turn', 'new turn', 'note', 'move', 'copy', 'drop raw', 'reply', 'empty', 'add text', 'longer'])
     if what=='content': m.content = 'edited '+m.content
     elif what=='drop turn' and len(ms)>2: d.remove_msgs(m)
     elif what=='new turn': d.mk_message('a new one', msg_type=sprompt, output='Yes.', after=m)
@@ -121,10 +121,14 @@ def an_edit(d, rng):
     elif what=='drop raw' and (raws := [o for o in d if o.msg_type==sraw]): d.remove_msgs(rng.choice(raws))
     elif what=='reply': m.output = 'Something else.'
     elif what=='empty': m.output = ''
-    elif what in ('text', 'arg', 'result', 'drop call', 'add call') and m.ai_res:
+    elif what in ('text', 'arg', 'result', 'drop call', 'add call', 'add text', 'longer') and m.ai_res:
         s = reply2dlg(m)
         calls,notes = [o for o in s if o.msg_type==scode],[o for o in s if o.msg_type==snote]
         if what=='text' and notes: rng.choice(notes).content = 'edited'
+        if what=='longer' and notes:
+            o = rng.choice(notes)
+            o.content = rng.choice(['before\n\n{}', '{}\n\nafter', '{} more']).format(o.content)
+        if what=='add text': s.mk_message('in between', msg_type=snote, idx=rng.randrange(len(s)+1))
         if what=='arg' and calls: rng.choice(calls).content = "Edited(x=1)"
         if what=='result' and calls: rng.choice(calls).output = code_output('edited')
         if what=='drop call' and calls: s.remove_msgs(rng.choice(calls))
