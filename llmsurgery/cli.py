@@ -264,6 +264,11 @@ def _left_out(reply):
     n = dict(thoughts=sum(p.kind=='thinking' for p in ps), usage=sum(p.kind=='usage' for p in ps), server=sum(p.kind=='tool' and p.data['server'] for p in ps))
     return ', '.join(f'{v} {dict(thoughts="of thoughts", usage="of token usage", server="of calls on a server")[k]}' for k,v in n.items() if v)
 
+def _file_name(s): return re.sub(r'[^\w.-]+', '-', s).strip('-.')[:60] or 'conversation'
+def _mode_of(path):
+    "Permissions for a file made of the one at `path`: what others may not read there they may not read elsewhere"
+    return None if str(path)=='-' else os.stat(path).st_mode & 0o666
+
 _Id = Annotated[str, typer.Argument(metavar='ID', help='Id of the message, or a beginning of it that no other has.')]
 
 @app.command(epilog='Example: llmsurgery explode trip.ipynb 00000003 -o reply.ipynb')
@@ -280,9 +285,9 @@ def explode(
     sub.meta['reply_of'] = m.id
     if what := _left_out(m.ai_res): print(f'llmsurgery: left out, and lost when this is put back: {what}', file=sys.stderr)
     if output=='-' or (file=='-' and not output): return print(write_ipynb(sub), end='')
-    p = Path(output) if output else Path(file).expanduser().with_suffix(f'.{m.id}.ipynb')
+    p = Path(output) if output else Path(file).expanduser().with_suffix(f'.{_file_name(m.id)}.ipynb')
     if p.exists(): raise ValueError(f'{p} exists: choose another place with -o, or remove it')
-    write_ipynb(sub, p)
+    write_atomic(p, write_ipynb(sub).encode('utf-8', 'surrogatepass'), _mode_of(file if file=='-' else _nb_path(file)))
     print(f'{shown(str(p))}: {len(sub)} messages')
 
 # %% ../nbs/99_cli.ipynb #ec4c85b1
@@ -404,10 +409,6 @@ def _file_formats():
 def _check_format(fmt):
     if fmt not in _file_formats() and fmt not in _agents(): raise ValueError(f'no format is called {fmt!r}: there are {", ".join([*_agents(), *_file_formats()])}')
 
-def _mode_of(path):
-    "Permissions for a file made of the one at `path`: what others may not read there they may not read elsewhere"
-    return None if str(path)=='-' else os.stat(path).st_mode & 0o666
-
 def _new_file(p):
     "The path `p`, where no file is yet; `ValueError` where there is one"
     p = Path(p).expanduser()
@@ -445,8 +446,6 @@ def _file_dlgs(fmt, ref, branches):
     return [_named(ref, chat2dlg, msgs, title or name) for title,msgs in chats]
 
 # %% ../nbs/99_cli.ipynb #ae05bf45
-def _file_name(s): return re.sub(r'[^\w.-]+', '-', s).strip('-.')[:60] or 'conversation'
-
 def _new_paths(names, output):
     "A path for a notebook of each name: `output`, in that folder, or numbered where there are several; none of them is there yet"
     out = Path(output).expanduser() if output else Path()

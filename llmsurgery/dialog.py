@@ -50,6 +50,10 @@ def is_json_mime(mime:str)->bool:
     return mime=='application/json' or (mime.startswith('application/') and mime.endswith('+json'))
 
 # %% ../nbs/00_dialog.ipynb #5947225b
+def _one_text(mime, v):
+    "`v`, data of type `mime`, as a single string where it is lines of one"
+    return ''.join(v) if isinstance(v, list) and not is_json_mime(mime) and all(isinstance(s, str) for s in v) else v
+
 class Attachment:
     "A file that a message shows; attachments are equal where their ids are"
     def __init__(self,
@@ -67,7 +71,8 @@ class Attachment:
     @property
     def bytes(self)->bytes:
         "The file's bytes; `ValueError`, naming the attachment, where `data` is not base64"
-        if isinstance(self.data, str) and is_text_mime(self.content_type): return self.data.encode()
+        data = _one_text(self.content_type, self.data)
+        if isinstance(data, str) and is_text_mime(self.content_type): return data.encode('utf-8', 'surrogatepass')
         try: return b642bytes(self.data)
         except ValueError as e: raise ValueError(f'attachment {self.id}: {e}') from None
 
@@ -295,9 +300,8 @@ def cell_meta(self:Message)->dict:
 def copy(self:Message):
     "A copy that shares nothing with this message and belongs to no dialog; it has the same id"
     res = object.__new__(type(self))
-    res.__dict__.update(self.__dict__, _dlg=None, meta=copy.deepcopy(self.meta) if self.meta else {})
-    for k in ('_output', '_attachments', '_cell_extra'):
-        if v := getattr(self, k): setattr(res, k, copy.deepcopy(v))
+    own = {k:v for k,v in self.__dict__.items() if not isinstance(v, (str, bool, int, type(None), ref))}
+    res.__dict__.update(self.__dict__, _dlg=None, **copy.deepcopy(own)) # at once, so that what is shared inside stays so
     return res
 
 # %% ../nbs/00_dialog.ipynb #7a7158dd
@@ -323,9 +327,11 @@ def mk_attachment(self:Message,
     content_type:str, # Mime type
     id:str='' # A UUID 4 where empty
 )->Attachment:
-    "A new attachment of this message"
-    self.attachments.append(Attachment(data, content_type, id))
-    return self.attachments[-1]
+    "A new attachment of this message; `ValueError` where it has one of that id and type"
+    res = Attachment(data, content_type, id)
+    if any(a.id==id and a.content_type==content_type for a in self.attachments): raise ValueError(f'message {self.id} has an attachment {id!r} of type {content_type} already')
+    self.attachments.append(res)
+    return res
 
 # %% ../nbs/00_dialog.ipynb #2380b80e
 _atx = re.compile(r'(?:[ \t]*\r?\n)* {0,3}(#{1,6})(?![^ \t\r\n])([^\n]*)')
@@ -783,12 +789,16 @@ def todict(self:Dialog)->dict:
 
 def _joined(output):
     "`output` with its texts as single strings: whether a file breaks them into lines says nothing"
-    def text(o): return ''.join(o) if isinstance(o, list) and all(isinstance(s, str) for s in o) else o
     def one(o):
         if not isinstance(o, dict): return o
-        o = {**o, 'text':text(o['text'])} if 'text' in o else o
-        return {**o, 'data':{k:v if is_json_mime(k) else text(v) for k,v in o['data'].items()}} if isinstance(o.get('data'), dict) else o
+        o = {**o, 'text':_one_text('', o['text'])} if 'text' in o else o
+        return {**o, 'data':{k:_one_text(k, v) for k,v in o['data'].items()}} if isinstance(o.get('data'), dict) else o
     return [one(o) for o in output] if isinstance(output, list) else output
+
+def _fields(m):
+    "The fields of the message, with its texts as single strings"
+    res = m.todict()
+    return {**res, 'output':_joined(m.output), 'attachments':[{**a, 'data':_one_text(a['content_type'], a['data'])} for a in res['attachments']]}
 
 class DlgDiff(NamedTuple):
     "One difference between two dialogs"
@@ -807,6 +817,6 @@ def diff_dlgs(
     res = [DlgDiff(None, None, 'meta', a.meta, b.meta)] if a.meta!=b.meta else []
     if len(a)!=len(b): res.append(DlgDiff(None, None, 'length', len(a), len(b)))
     for i,(x,y) in enumerate(zip(a, b)):
-        dx,dy = [{**m.todict(), 'output':_joined(m.output)} for m in (x, y)]
+        dx,dy = _fields(x),_fields(y)
         res += [DlgDiff(i, x.id, k, v, dy[k]) for k,v in dx.items() if v!=dy[k] and (ids or k!='id')]
     return res

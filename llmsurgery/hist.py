@@ -103,9 +103,10 @@ def _literal(s):
 
 def _shown_value(s):
     if s.isdecimal() and s[0]!='0' and len(s)<4000 or not _literal_start(s): return s
-    try: v = _literal(s)
-    except ValueError: return s
-    return s if isinstance(v, (set, frozenset)) else str(v) # a set is shown in another order each time
+    try:
+        v = _literal(s)
+        return s if isinstance(v, (set, frozenset)) else str(v) # a set is shown in another order each time
+    except ValueError: return s # no literal, or a number of more digits than Python writes
 
 @patch(as_prop=True)
 def ai_output(self:Message)->str:
@@ -199,7 +200,7 @@ def _media(m, id, typ, mime, data, aim_info, max_im_sz):
     return [_media_tag(id, typ, mime), res]
 
 # %% ../nbs/03_hist.ipynb #4ef4ccf4
-_att_ref = re.compile(r'!\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]\((?:<attachment:([^<>\n]+)>|attachment:((?:[^()\s]|\([^()\s]*\))+))|<!--[ \t]*last_output:([^\s>]+?)[ \t]*-->')
+_att_ref = re.compile(r'!\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]\((?:<attachment:([^<>\n]+)>|attachment:((?:[^()\s]|\([^()\s]*\))+))|<!--[ \t]*last_output:([^\s<>]+?)[ \t]*-->')
 
 def _att_ids(m):
     s = m.content
@@ -443,9 +444,10 @@ def call2src(
     return s
 
 # %% ../nbs/03_hist.ipynb #429f028f
+_too_long = 10**4000 # Python writes no number of many more digits
 def _node_value(n):
     "The value of syntax node `n`; `ValueError` where it is no literal that JSON can hold"
-    if isinstance(n, ast.Constant) and isinstance(n.value, (str, int, float, type(None))): return n.value
+    if isinstance(n, ast.Constant) and isinstance(n.value, (str, int, float, type(None))) and not (isinstance(n.value, int) and n.value>=_too_long): return n.value
     if isinstance(n, (ast.List, ast.Tuple)): return [_node_value(o) for o in n.elts]
     if isinstance(n, ast.Dict): return {_node_key(k):_node_value(v) for k,v in zip(n.keys, n.values)}
     if isinstance(n, ast.UnaryOp) and isinstance(n.op, (ast.USub, ast.UAdd)) and type(v := _node_value(n.operand)) in (int, float): return -v if isinstance(n.op, ast.USub) else v

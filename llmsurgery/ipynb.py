@@ -32,9 +32,10 @@ def dict2att(
 def att2dict(
     atts:list # `Attachment`s
 )->dict:
-    "Id → mime type → data, as a cell holds it"
+    "Id → mime type → data, as a cell holds it; `ValueError` where two have the same id and type"
     res = {}
-    for a in atts: res.setdefault(a.id, {})[a.content_type] = a.data
+    for a in atts:
+        if res.setdefault(a.id, {}).setdefault(a.content_type, a.data)!=a.data: raise ValueError(f'attachment {a.id}: there are two of type {a.content_type}')
     return res
 
 # %% ../nbs/01_ipynb.ipynb #dcbc5136
@@ -235,7 +236,9 @@ def reads_ipynb(
 # %% ../nbs/01_ipynb.ipynb #5e880212
 def _nb_path(fname):
     p = Path(fname).expanduser()
-    return p if p.suffix=='.ipynb' or p.exists() else p.with_name(p.name+'.ipynb')
+    if p.suffix=='.ipynb' or not p.name or p.is_file(): return p
+    nb = p.with_name(p.name+'.ipynb')
+    return p if p.exists() and not nb.exists() else nb
 
 def read_ipynb(
     fname:str|Path, # Path of the notebook; `.ipynb` is added where it is missing
@@ -302,9 +305,10 @@ def _att_ok(atts): return isinstance(atts, dict) and all([isinstance(b, dict) an
 
 def _str(v): return isinstance(v, str)
 def _has(*ks): return lambda v: isinstance(v, dict) and all(_str(v.get(k)) for k in ks)
-_meta_ok = dict(tags=lambda v: isinstance(v, list) and all(_str(o) and o and ',' not in o for o in v) and len(set(v))==len(v), name=lambda v: _str(v) and v, jupyter=_has(),
+_meta_ok = dict(tags=lambda v: isinstance(v, list) and all(_str(o) and o and ',' not in o for o in v) and len(set(v))==len(v), name=lambda v: _str(v) and re.search('^.+$', v), jupyter=_has(),
     collapsed=lambda v: isinstance(v, bool), scrolled=lambda v: v=='auto' or isinstance(v, bool), format=_str, execution=lambda v: isinstance(v, dict) and all(map(_str, v.values())))
-_top_meta_ok = dict(kernelspec=_has('name', 'display_name'), language_info=_has('name'), orig_nbformat=lambda v: type(v) is int and v>0, title=_str, authors=lambda v: isinstance(v, list))
+def _language_ok(v): return _has('name')(v) and isinstance(v.get('codemirror_mode', ''), (str, dict))
+_top_meta_ok = dict(kernelspec=_has('name', 'display_name'), language_info=_language_ok, orig_nbformat=lambda v: type(v) is int and v>0, title=_str, authors=lambda v: isinstance(v, list))
 
 def _healed_meta(meta, ok):
     "`(metadata, what was done)`, where keys whose value nbformat refuses are renamed"
@@ -388,7 +392,7 @@ def get_ipynb(
     "The dialog as a new nbformat 4.5 notebook, a dict that passes nbformat's validation"
     msgs = dlg.messages if msgs is None else list(msgs)
     cells = list(_cells(msgs))
-    return dict(cells=cells, metadata=_full_meta(dlg, msgs, [c['id'] for c in cells]), nbformat=4, nbformat_minor=5)
+    return dict(cells=cells, metadata=_healed_meta(_full_meta(dlg, msgs, [c['id'] for c in cells]), _top_meta_ok)[0], nbformat=4, nbformat_minor=5)
 
 # %% ../nbs/01_ipynb.ipynb #6f8aa068
 def _split_texts(data): return {k:split_lines(v) if isinstance(v, str) and is_text_mime(k) and not is_json_mime(k) else v for k,v in data.items()}
@@ -548,13 +552,13 @@ def _new_cells(msgs, pos, was, nb):
     return res
 
 def _settle_ids(msgs, new, pos, nb):
-    "Give the cells in `new` ids where the notebook's version has them; the ids in the file, message by message"
+    "Give the cells in `new` ids where the notebook's version has them; the ids that they are read back with, message by message"
     taken = {m.id:1 for m,c in zip(msgs, new) if c is None}
     for m,c,i in zip(msgs, new, pos):
         if c is None: continue
         if _minor(nb)>=5: c['id'] = _fit_id(c.get('id', m.id), taken)
         elif i is None or 'id' not in nb['cells'][i]: c.pop('id', None)
-    return [m.id if c is None else c.get('id', m.id) for m,c in zip(msgs, new)]
+    return [str(c['id']) for c in _with_ids([nb['cells'][i] if c is None else c for c,i in zip(new, pos)])]
 
 def _rewritten(dlg, msgs):
     "The text that `dlg` was read from, saying what `msgs` say"
