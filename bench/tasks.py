@@ -1,6 +1,7 @@
 """One measurement, for `run.py`: `python bench/tasks.py TASK N` prints its seconds and peak megabytes as JSON"""
-import json, sys, time
+import json, sys, tempfile, time
 from functools import partial
+from pathlib import Path
 from run import best, peak_mb
 
 
@@ -9,15 +10,22 @@ def _text(n):
     from llmsurgery.ipynb import write_ipynb
     return write_ipynb(gen.dialog(n)).encode()
 
-def read(n):
-    from llmsurgery.ipynb import reads_ipynb
-    txt = _text(n)
-    return best(lambda: reads_ipynb(txt))
+def _with_file(txt, f, **kw):
+    "Time of `f` on the path of a notebook with that text"
+    with tempfile.TemporaryDirectory() as d:
+        p = Path(d)/'bench.ipynb'
+        p.write_bytes(txt)
+        return best(lambda: f(p), **kw)
 
-def nbformat_read(n):
+def read(n):
+    from llmsurgery.ipynb import read_ipynb
+    return _with_file(_text(n), read_ipynb)
+
+def _nbformat_read(n, txt):
     import nbformat
-    txt = _text(n).decode()
-    return best(lambda: nbformat.reads(txt, as_version=4), times=2 if n>10_000 else 3)
+    return _with_file(txt, lambda p: nbformat.read(p, as_version=4), times=2 if n>10_000 else 3)
+
+def nbformat_read(n): return _nbformat_read(n, _text(n))
 
 def orjson_loads(n):
     import orjson
@@ -83,12 +91,9 @@ def section_msgs(n):
 def _tools_text(n):
     import gen
     from llmsurgery.ipynb import write_ipynb
-    return write_ipynb(gen.tool_dialog(n))
+    return write_ipynb(gen.tool_dialog(n)).encode()
 
-def nbformat_read_tools(n):
-    import nbformat
-    txt = _tools_text(n)
-    return best(lambda: nbformat.reads(txt, as_version=4), times=2 if n>10_000 else 3)
+def nbformat_read_tools(n): return _nbformat_read(n, _tools_text(n))
 
 def _fresh(n):
     "A dialog as it was just read, so that nothing is cached"
