@@ -25,7 +25,7 @@ from fastcore.xtras import UNSET, truncstr
 smsg_types = scode,snote,sprompt,sraw = 'code','note','prompt','raw'
 
 # %% ../nbs/00_dialog.ipynb #609caf01
-def _rand_id(): return f'{random.getrandbits(32):08x}'
+def _rand_id(): return '%08x' % random.getrandbits(32)
 
 def ruuid4()->str:
     "A UUID 4 drawn from Python's `random`, so that seeding makes it reproducible"

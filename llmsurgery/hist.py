@@ -10,7 +10,9 @@ __all__ = ['render_outputs_ai', 'strip_tool_blocks', 'ai_fmt', 'Media', 'dlg2his
 import ast, re, unicodedata, warnings
 from base64 import b32encode, b64encode
 from collections import defaultdict, namedtuple
+from functools import lru_cache
 from hashlib import md5
+from itertools import groupby
 from keyword import iskeyword
 from urllib.parse import unquote
 from xml.sax.saxutils import quoteattr
@@ -409,17 +411,15 @@ def _value_src(v):
     s = repr(v)
     return s if isinstance(v, str) or not ('nan' in s or 'inf' in s) else _no_literal(v)
 
+@lru_cache(256)
 def _is_name(s): return s.isidentifier() and not iskeyword(s) and (s.isascii() or unicodedata.normalize('NFKC', s)==s)
 
 def _args_src(args):
     "Source of the keyword arguments `args`, in order"
-    res,odd = [],[]
-    for k,v in [*args.items(), (None, None)]:
-        ok = k is None or _is_name(k)
-        if odd and ok:
-            res.append('**{' + ', '.join(odd) + '}')
-            odd = []
-        if k is not None: (res if ok else odd).append(f'{k}={_value_src(v)}' if ok else f'{k!r}: {_value_src(v)}')
+    res = []
+    for named,ks in groupby(args, _is_name):
+        if named: res += [f'{k}={_value_src(args[k])}' for k in ks]
+        else: res.append('**{' + ', '.join([f'{k!r}: {_value_src(args[k])}' for k in ks]) + '}')
     return ', '.join(res)
 
 def _nested(v):

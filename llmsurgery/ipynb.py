@@ -223,7 +223,7 @@ def reads_ipynb(
 )->Dialog:
     "The dialog in notebook text `txt`; `ValueError`, with the line or the cell, where it is no notebook"
     if isinstance(txt, str): txt = txt.encode(errors='surrogatepass')
-    if not txt.strip(): raise ValueError('empty file')
+    if not txt or txt.isspace(): raise ValueError('empty file')
     with gc_paused():
         try: nb = _parsed(txt)
         except UnicodeDecodeError: raise ValueError('not a notebook: the file is not UTF-8 text') from None
