@@ -742,6 +742,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                   'llmsurgery/providers.py'),
                                       'llmsurgery.providers._Reader.result': ('providers.html#_reader.result', 'llmsurgery/providers.py'),
                                       'llmsurgery.providers._Src': ('providers.html#_src', 'llmsurgery/providers.py'),
+                                      'llmsurgery.providers._Src.web': ('providers.html#_src.web', 'llmsurgery/providers.py'),
                                       'llmsurgery.providers._all_chats': ('providers.html#_all_chats', 'llmsurgery/providers.py'),
                                       'llmsurgery.providers._anthropic_answer': ( 'providers.html#_anthropic_answer',
                                                                                   'llmsurgery/providers.py'),

@@ -148,6 +148,8 @@ class _Src(NamedTuple):
     b64:str|None=None # Data, None where there is only an address
     url:str|None=None # Address
 
+    @property
+    def web(self): return bool(self.url) and self.url.startswith(('http://','https://'))
 _b64_ok = re.compile('[A-Za-z0-9+/]*+={0,2}').fullmatch
 def _src(p):
     "Where the media of the part `p` are; None where the data cannot be decoded"
@@ -336,7 +338,7 @@ def _anthropic_source(p, s):
     elif p.type==_file and s.b64 and s.mime.startswith('text/'): return 'document', dict(type='text', media_type='text/plain', data=_decoded(s))
     else: return None
     if s.b64: return typ, dict(type='base64', media_type=s.mime, data=s.b64)
-    return (typ, dict(type='url', url=s.url)) if s.url.startswith(('http://','https://')) else None
+    return (typ, dict(type='url', url=s.url)) if s.web else None
 
 def _anthropic_media(p, role):
     s = _src(p)
@@ -472,7 +474,7 @@ _sounds = {'audio/wav':'wav', 'audio/x-wav':'wav', 'audio/mpeg':'mp3', 'audio/mp
 
 def _openai_media(p):
     s = _src(p)
-    if s and p.type==_image and (s.mime in _raster if s.b64 else s.url.startswith(('http://','https://'))):
+    if s and p.type==_image and (s.mime in _raster if s.b64 else s.web):
         return dict(type='image_url', image_url=dict(url=s.url or f'data:{s.mime};base64,{s.b64}'))
     if s and s.b64 and p.type==_audio and s.mime in _sounds: return dict(type='input_audio', input_audio=dict(data=s.b64, format=_sounds[s.mime]))
     if s and s.b64 and s.mime=='application/pdf': return dict(type='file', file=dict(filename=(p.data or {}).get('filename') or 'file.pdf', file_data=f'data:{s.mime};base64,{s.b64}'))
@@ -614,10 +616,9 @@ def openai2chat(
 # %% ../nbs/04_providers.ipynb #d0b57dd7
 def _responses_media(p):
     s = _src(p)
-    web = s and s.url and s.url.startswith(('http://','https://'))
-    if s and p.type==_image and (web or s.mime in _raster): return dict(type='input_image', image_url=s.url or f'data:{s.mime};base64,{s.b64}', detail='auto')
+    if s and p.type==_image and (s.mime in _raster if s.b64 else s.web): return dict(type='input_image', image_url=s.url or f'data:{s.mime};base64,{s.b64}', detail='auto')
     if s and s.mime=='application/pdf' and s.b64: return dict(type='input_file', filename=(p.data or {}).get('filename') or 'file.pdf', file_data=f'data:{s.mime};base64,{s.b64}')
-    if s and s.mime=='application/pdf' and web: return dict(type='input_file', file_url=s.url)
+    if s and s.mime=='application/pdf' and s.web: return dict(type='input_file', file_url=s.url)
     return dict(type='input_text', text=_instead(p, 'OpenAI'))
 
 def _responses_input(p, role='user'):
