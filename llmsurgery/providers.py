@@ -150,6 +150,7 @@ class _Src(NamedTuple):
 
     @property
     def web(self): return bool(self.url) and self.url.startswith(('http://','https://'))
+
 _b64_ok = re.compile('[A-Za-z0-9+/]*+={0,2}').fullmatch
 def _src(p):
     "Where the media of the part `p` are; None where the data cannot be decoded"
