@@ -1,7 +1,6 @@
 """One measurement, for `run.py`: `python bench/tasks.py TASK N` prints its seconds and peak megabytes as JSON"""
-import json, sys, tempfile, time
+import json, sys, time
 from functools import partial
-from pathlib import Path
 from run import best, peak_mb
 
 
@@ -12,6 +11,8 @@ def _text(n):
 
 def _with_file(txt, f, **kw):
     "Time of `f` on the path of a notebook with that text"
+    import tempfile # here, as all else, so that what an import costs is measured without it
+    from pathlib import Path
     with tempfile.TemporaryDirectory() as d:
         p = Path(d)/'bench.ipynb'
         p.write_bytes(txt)
