@@ -149,7 +149,9 @@ class _Src(NamedTuple):
     url:str|None=None # Address
 
     @property
-    def web(self): return bool(self.url) and self.url.startswith(('http://','https://'))
+    def web(self):
+        "Whether there is an address that a provider can fetch the media from"
+        return bool(self.url) and self.url.startswith(('http://','https://'))
 
 _b64_ok = re.compile('[A-Za-z0-9+/]*+={0,2}').fullmatch
 def _src(p):
